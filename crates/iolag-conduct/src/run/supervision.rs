@@ -22,8 +22,6 @@ use crate::run::telling::{Attendance, Attendant, Round};
 use crate::run::watched::Watched;
 use crate::storing::writing::Writing;
 
-/// How often the keeper looks at everything.
-const LOOK: Nanoseconds = Nanoseconds::from_milliseconds(50);
 /// How often clocks are read together.
 const ANCHOR_EVERY: Nanoseconds = Nanoseconds::from_seconds(60);
 
@@ -56,7 +54,7 @@ pub fn watch(
         watch.stop(name, attendant);
     }
     loop {
-        wait_for_anything(measurers, writing, interruption);
+        wait_for_anything(measurers, writing, interruption, watch.hangs.pause());
         let now = MonotonicClock.now();
         if let Some(slept) = watch.sleeps.look(now) {
             attendant.say(&halting::slept_for(slept));
@@ -118,7 +116,12 @@ fn names_of_clients(record: &RunRecord) -> BTreeMap<u32, String> {
     record.clients.iter().filter_map(named).collect()
 }
 
-fn wait_for_anything(measurers: &[Measurer], writing: &Writing, interruption: &Interruption<'_>) {
+fn wait_for_anything(
+    measurers: &[Measurer],
+    writing: &Writing,
+    interruption: &Interruption<'_>,
+    most: Nanoseconds,
+) {
     let mut descriptors = vec![PollFd::from_borrowed_fd(interruption.signals().descriptor(), PollFlags::IN)];
     for measurer in measurers.iter().filter(|measurer| !measurer.done) {
         if let Some(descriptor) = measurer.messenger.child().descriptor() {
@@ -133,7 +136,7 @@ fn wait_for_anything(measurers: &[Measurer], writing: &Writing, interruption: &I
         descriptors.push(PollFd::from_borrowed_fd(descriptor, PollFlags::IN));
     }
     // Interrupted or not, the loop looks at everything.
-    let _ = poll(&mut descriptors, Some(&LOOK.as_timespec()));
+    let _ = poll(&mut descriptors, Some(&most.as_timespec()));
 }
 
 impl Watch<'_> {

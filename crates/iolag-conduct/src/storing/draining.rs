@@ -32,6 +32,9 @@ pub enum Patience {
 const SAMPLES_WORTH_A_BLOCK: u64 = 84;
 /// How long few samples wait.
 const WAIT_FOR_COMPANY: Duration = Duration::from_secs(1);
+/// More rings than this are looked at only when a client calls, or that long after the last look: each look at thousands of them
+/// takes as long as many requests.
+const RINGS_LOOKED_AT: usize = 500;
 
 /// How much a round of draining found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,6 +60,7 @@ impl Busy {
 
 /// All rings of a run, and the spools that they are drained into.
 pub struct Draining<'a> {
+    exchange: Exchange,
     place: Place<'a>,
     drains: Vec<Drain>,
     retained_done: bool,
@@ -95,9 +99,11 @@ impl<'a> Draining<'a> {
                 spool: None,
                 gathered: Vec::new(),
                 written_at: Instant::now(),
+                looked_at: None,
             }
         });
-        Self { drains: drains.collect(), place: Place { directory, run, begun }, retained_done: false }
+        let place = Place { directory, run, begun };
+        Self { exchange: exchange.clone(), drains: drains.collect(), place, retained_done: false }
     }
 
     /// One round over all rings. With [`Patience::None`] everything that was recorded before it is stored after it.
@@ -108,8 +114,12 @@ impl<'a> Draining<'a> {
         let mut busy = Busy::Idle;
         match source {
             Source::Pending => {
+                // Taken before the rings are looked at: who calls from now on finds the next look.
+                let is_called = self.exchange.take_call();
                 for drain in &mut self.drains {
-                    busy = busy.max(drain.write_pending(&self.place, patience)?);
+                    if is_called || patience == Patience::None || drain.is_to_be_looked_at() {
+                        busy = busy.max(drain.write_pending(&self.place, patience)?);
+                    }
                 }
             }
             Source::Retained if !std::mem::replace(&mut self.retained_done, true) => {
@@ -167,11 +177,19 @@ struct Drain {
     /// What is in the block that is being filled: rings, and how many samples of each.
     gathered: Vec<(usize, u64)>,
     written_at: Instant,
+    looked_at: Option<Instant>,
 }
 
 impl Drain {
+    /// Whether nobody has to call.
+    fn is_to_be_looked_at(&self) -> bool {
+        self.rings.len() <= RINGS_LOOKED_AT
+            || self.looked_at.is_none_or(|looked_at| looked_at.elapsed() >= WAIT_FOR_COMPANY)
+    }
+
     fn write_pending(&mut self, place: &Place<'_>, patience: Patience) -> Result<Busy, StoreError> {
         let mut busy = Busy::Idle;
+        self.looked_at = Some(Instant::now());
         if self.has_enough(patience) {
             self.written_at = Instant::now();
             self.open(place)?;

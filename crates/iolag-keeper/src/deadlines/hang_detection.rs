@@ -73,6 +73,13 @@ impl HangDetection {
         Self { deadlines, lanes, hung: vec![None; clients * lanes], clients: vec![quiet; clients] }
     }
 
+    /// How long to pause between two looks: thousands of clients are a long one.
+    pub fn pause(&self) -> Nanoseconds {
+        const LOOK: Nanoseconds = Nanoseconds::from_milliseconds(50);
+        const USUAL_CLIENTS: usize = 1000;
+        Nanoseconds(LOOK.0 * self.clients.len().div_ceil(USUAL_CLIENTS).clamp(1, 10) as u64)
+    }
+
     /// The deadlines of clients of this role.
     pub const fn deadlines(&self, role: Role) -> &Deadlines {
         &self.deadlines[role as usize]

@@ -8,6 +8,7 @@
 //! samples (hung attempts). How large they are says [`Room`]. The rings of texts stand last and together, so that they take no memory where
 //! nothing fails; their counters, which the writer looks at, stand apart for the same reason.
 
+use std::mem::offset_of;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -41,6 +42,10 @@ pub(crate) struct Control {
     pub(crate) stop_all: AtomicU32,
     /// Set by the keeper: no measurer will write any more, so the writer may finish.
     measured: AtomicU32,
+    /// Set by who has something for the writer that should not wait; taken back by the writer before it looks.
+    call: AtomicU32,
+    /// How many samples the keeper has put into its ring.
+    keepers_head: AtomicU64,
     /// Samples that found their ring full although the run was stopped: lost, and said so.
     pub(crate) samples_lost: AtomicU64,
     /// Tags asked for so far, up to one more than there are.
@@ -150,7 +155,11 @@ impl Places {
         assert!(ring <= self.clients, "no such ring");
         let capacity = if ring == self.clients { KEEPER_SAMPLES } else { self.ring_samples };
         let (offset, _) = self.ring_range(ring);
-        RingPlace { memory: self.memory.clone(), offset, capacity }
+        let head = match ring == self.clients {
+            true => offset_of!(Control, keepers_head),
+            false => PAGE + ring * size_of::<Slot>() + Slot::HEAD,
+        };
+        RingPlace { memory: self.memory.clone(), offset, capacity, head, call: offset_of!(Control, call) }
     }
 }
 
@@ -242,6 +251,13 @@ impl Exchange {
                 (RingReader::new(self.shared.ring(ring)), DetailReader::new(self.shared.details(ring)))
             })
             .collect()
+    }
+
+    /// Whether a client has called the writer since this was asked last: a quarter of its ring waits, or a text does.
+    pub fn take_call(&self) -> bool {
+        let call = &self.shared.control().call;
+        // It is mostly not set, and then stays in everybody's cache.
+        call.load(Ordering::Relaxed) != 0 && call.swap(0, Ordering::Acquire) != 0
     }
 
     /// Samples that clients and keeper have put into their rings so far.
@@ -446,12 +462,15 @@ impl Recorder for SharedRecorder {
 
     fn record_detail(&mut self, detail: &Detail) {
         self.details.push(detail);
+        self.shared.control().call.store(1, Ordering::Release);
     }
 
     fn offer_detail(&mut self, detail: &Detail) {
         self.details.push_at_once(detail);
+        self.shared.control().call.store(1, Ordering::Release);
     }
 
+    #[inline]
     fn set_activity(&mut self, activity: Activity) {
         if self.slot().thread().1 == 0 {
             self.register_thread();

@@ -1,7 +1,8 @@
 //! The ring: samples on their way from one client to the writer, in shared memory.
 //!
-//! First its two counters, then the samples. Both counters count samples since the beginning and never wrap in practice; a sample's
-//! place is its count modulo capacity.
+//! First the counter of the writer, then the samples; the counter of the client stands in its slot, so that all words that a client writes
+//! at every operation share a cache line. Both count samples since the beginning and never wrap in practice; a sample's place is its
+//! count modulo capacity.
 //! The client writes a sample, then stores `head` with release order; the writer loads `head` with acquire order, reads,
 //! and stores `tail` only after the samples are safe in the spool. A writer that is killed therefore leaves in the ring
 //! what it had not finished, and the next writer goes on from there.
@@ -10,29 +11,20 @@
 //! needed; but what was consumed stays readable until it is overwritten ([`RingReader::retained`]), so that a result can be
 //! computed even if the store hangs.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use iolag_model::Sample;
 
 use super::memory::SharedMemory;
 
-/// What stands before the samples.
-#[repr(C)]
-struct Counters {
-    /// Written by the client.
-    head: Counter,
-    /// Written by the writer.
-    tail: Counter,
-}
-
-/// Alone in two cache lines, because processors fetch lines in pairs.
+/// What stands before the samples. Written by the writer; alone in two cache lines, because processors fetch lines in pairs.
 #[repr(C, align(128))]
-struct Counter(AtomicU64);
+struct Tail(AtomicU64);
 
 /// Where a ring may begin.
-pub(crate) const LINE: usize = align_of::<Counters>();
+pub(crate) const LINE: usize = align_of::<Tail>();
 
-const _: () = assert!(size_of::<Counters>() == 2 * LINE && LINE == 128);
+const _: () = assert!(size_of::<Tail>() == LINE && LINE == 128);
 
 /// Where a ring lies in the shared memory.
 #[derive(Debug, Clone)]
@@ -40,20 +32,36 @@ pub(crate) struct RingPlace {
     pub memory: SharedMemory,
     pub offset: usize,
     pub capacity: usize,
+    /// Where the counter is that the client writes.
+    pub head: usize,
+    /// Where the word is that calls the writer.
+    pub call: usize,
 }
 
 impl RingPlace {
     pub(crate) fn bytes(capacity: usize) -> usize {
-        size_of::<Counters>() + capacity * Sample::SIZE
+        size_of::<Tail>() + capacity * Sample::SIZE
     }
 
-    fn counters(&self) -> &Counters {
-        // SAFETY: before the samples; zeroed memory is a valid counter, and only atomics ever touch it.
-        unsafe { self.memory.at::<Counters>(self.offset, 1).as_ref() }
+    fn head(&self) -> &AtomicU64 {
+        // SAFETY: zeroed memory is a valid counter, and only atomics ever touch it.
+        unsafe { self.memory.at::<AtomicU64>(self.head, 1).as_ref() }
+    }
+
+    fn tail(&self) -> &AtomicU64 {
+        // SAFETY: before the samples; as above.
+        &unsafe { self.memory.at::<Tail>(self.offset, 1).as_ref() }.0
+    }
+
+    /// Set to 1 by the client that finds a quarter of its ring or more waiting: a writer of thousands of rings cannot look at all
+    /// of them all the time.
+    fn call(&self) {
+        // SAFETY: zeroed memory is a valid counter, and only atomics ever touch it.
+        unsafe { self.memory.at::<AtomicU32>(self.call, 1).as_ref() }.store(1, Ordering::Release);
     }
 
     fn samples(&self) -> *mut Sample {
-        self.memory.at::<Sample>(self.offset + size_of::<Counters>(), self.capacity).as_ptr()
+        self.memory.at::<Sample>(self.offset + size_of::<Tail>(), self.capacity).as_ptr()
     }
 }
 
@@ -62,21 +70,24 @@ impl RingPlace {
 pub struct RingProducer {
     place: RingPlace,
     samples: *mut Sample,
+    head_word: *const AtomicU64,
     index: usize,
     head: u64,
-    /// No more samples than up to here may be written without looking at the tail again.
+    /// No more samples than up to here may be written without looking at the tail again: there is room for them, and they are
+    /// no more than a quarter of the ring.
     limit: u64,
 }
 
-// SAFETY: the pointer refers to shared memory that `place` keeps mapped; a producer is used by one thread at a time.
+// SAFETY: the pointers refer to shared memory that `place` keeps mapped; a producer is used by one thread at a time.
 unsafe impl Send for RingProducer {}
 
 impl RingProducer {
     pub(crate) fn new(place: RingPlace) -> Self {
-        let head = place.counters().head.0.load(Ordering::Relaxed);
+        let head = place.head().load(Ordering::Relaxed);
         let samples = place.samples();
         let index = (head % place.capacity as u64) as usize;
-        Self { place, samples, index, head, limit: head }
+        let head_word = std::ptr::from_ref(place.head());
+        Self { place, samples, head_word, index, head, limit: head }
     }
 
     /// Whether `count` samples fit.
@@ -85,7 +96,18 @@ impl RingProducer {
         if self.head + count <= self.limit {
             return true;
         }
-        self.limit = self.place.counters().tail.0.load(Ordering::Acquire) + self.place.capacity as u64;
+        self.look_at_tail(count)
+    }
+
+    fn look_at_tail(&mut self, count: u64) -> bool {
+        /// A small ring that never fills is not looked at again and again.
+        const SAMPLES_MIN: u64 = 64;
+        let (tail, capacity) = (self.place.tail().load(Ordering::Acquire), self.place.capacity as u64);
+        let quarter = capacity.div_ceil(4);
+        if self.head + count - tail >= quarter {
+            self.place.call();
+        }
+        self.limit = (tail + capacity).min(self.head + quarter.max(SAMPLES_MIN));
         self.head + count <= self.limit
     }
 
@@ -102,7 +124,8 @@ impl RingProducer {
             self.index = 0;
         }
         self.head += 1;
-        self.place.counters().head.0.store(self.head, Ordering::Release);
+        // SAFETY: as above; zeroed memory is a valid counter, and only atomics ever touch it.
+        unsafe { &*self.head_word }.store(self.head, Ordering::Release);
         Ok(())
     }
 }
@@ -127,12 +150,12 @@ impl RingReader {
 
     /// Samples written since the beginning.
     pub fn head(&self) -> u64 {
-        self.place.counters().head.0.load(Ordering::Acquire)
+        self.place.head().load(Ordering::Acquire)
     }
 
     /// Samples consumed since the beginning.
     pub fn tail(&self) -> u64 {
-        self.place.counters().tail.0.load(Ordering::Acquire)
+        self.place.tail().load(Ordering::Acquire)
     }
 
     /// Samples that fit.
@@ -156,7 +179,7 @@ impl RingReader {
     pub fn consume(&self, count: u64) {
         let tail = self.tail();
         debug_assert!(tail + count <= self.head());
-        self.place.counters().tail.0.store(tail + count, Ordering::Release);
+        self.place.tail().store(tail + count, Ordering::Release);
     }
 
     /// Everything that has not been overwritten, consumed or not, oldest first, in at most two pieces. To be called when
@@ -200,8 +223,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn ring(capacity: usize) -> (RingProducer, RingReader) {
-        let memory = SharedMemory::new(RingPlace::bytes(capacity)).unwrap();
-        let place = RingPlace { memory, offset: 0, capacity };
+        let memory = SharedMemory::new(LINE + RingPlace::bytes(capacity)).unwrap();
+        let place = RingPlace { memory, offset: LINE, capacity, head: 0, call: size_of::<AtomicU64>() };
         (RingProducer::new(place.clone()), RingReader::new(place))
     }
 
@@ -238,6 +261,32 @@ mod tests {
         assert_eq!(seen(3, 9), Some(vec![4, 5, 6]));
         assert_eq!(seen(2, 9), None, "the fourth place from the head may be being written");
         assert_eq!(seen(0, 9), None);
+    }
+
+    #[test]
+    fn the_writer_is_called_when_a_quarter_waits() {
+        let (mut producer, reader) = ring(1000);
+        let call = reader.place.memory.at::<AtomicU32>(reader.place.call, 1);
+        let take_call = || {
+            // SAFETY: as `ring` places it.
+            unsafe { call.as_ref() }.swap(0, Ordering::Relaxed)
+        };
+        let mut push = |count: u64| {
+            for number in 0..count {
+                assert!(producer.has_room_for(1));
+                producer.push(sample(number)).unwrap();
+            }
+        };
+        push(250);
+        assert_eq!(take_call(), 0);
+        push(1);
+        assert_eq!(take_call(), 1, "a quarter waits");
+        push(249);
+        reader.consume(400);
+        push(100);
+        assert_eq!(take_call(), 0, "the writer has come");
+        push(400);
+        assert_eq!(take_call(), 1);
     }
 
     #[test]

@@ -217,3 +217,43 @@ fn few_samples_wait_for_company_and_texts_do_not() {
     assert_eq!(draining.drain(Source::Pending, Patience::None).unwrap(), Busy::Some);
     assert_eq!(all_of(&directory).concat(), [sample(0, 0)]);
 }
+
+#[test]
+fn thousands_of_rings_are_looked_at_when_a_client_calls_and_once_a_second() {
+    let place = tempfile::tempdir().unwrap();
+    let directory = Directory::open(place.path()).unwrap();
+    let exchange = Exchange::new(1000, 64 << 20).unwrap();
+    let mut draining = Draining::new(&exchange, &[(0..1000).collect()], &directory, run_id(), false);
+    let mut recorder = exchange.recorder(7);
+    let mut record = |sequences: std::ops::Range<u64>| {
+        for sequence in sequences {
+            assert!(recorder.has_room());
+            recorder.record(sample(7, sequence));
+        }
+    };
+    assert_eq!(draining.drain(Source::Pending, Patience::Some).unwrap(), Busy::Idle);
+    // A quarter of 1398 is 350.
+    record(0..300);
+    let looked_at = draining.drains[0].looked_at;
+    draining.drain(Source::Pending, Patience::Some).unwrap();
+    if looked_at.unwrap().elapsed() < WAIT_FOR_COMPANY {
+        assert_eq!(
+            (draining.drains[0].looked_at, exchange.samples_consumed()),
+            (looked_at, 0),
+            "nobody has called"
+        );
+    }
+    record(300..400);
+    assert_eq!(draining.drain(Source::Pending, Patience::Some).unwrap(), Busy::Full);
+    assert_eq!(exchange.samples_consumed(), 400);
+    record(400..410);
+    draining.drains[0].looked_at = Instant::now().checked_sub(WAIT_FOR_COMPANY);
+    draining.drains[0].written_at = Instant::now().checked_sub(WAIT_FOR_COMPANY).unwrap();
+    assert_eq!(draining.drain(Source::Pending, Patience::Some).unwrap(), Busy::Some);
+    record(410..411);
+    assert_eq!(
+        draining.drain(Source::Pending, Patience::None).unwrap(),
+        Busy::Some,
+        "the end waits for nobody"
+    );
+}
