@@ -20,7 +20,7 @@ use tokio::sync::Semaphore;
 
 use super::client::{Client, Done};
 use super::client_loop::{Action, ClientLoop, DriveEnd, ROOM_POLL};
-use super::many_clients::{DriveError, Job, code_of, do_without};
+use super::many_clients::{DriveError, IfNotOpen, Job, StopsIfPanicking, code_of, do_without};
 use super::waiting::{Ending, Waiter};
 
 /// How long tasks need to notice that a meeting is over: the bell, and the turn of each on a thread that has thousands.
@@ -29,10 +29,35 @@ const NOTICE_ASYNC: Nanoseconds = Nanoseconds::from_milliseconds(3);
 const REOPEN_PAUSE: Nanoseconds = Nanoseconds::from_seconds(1);
 
 /// Drives one client as a task, from the opening of its session to its end.
-pub(super) async fn drive_async<R, K, O, N, C>(
-    job: Job<R, K, O>,
+#[expect(
+    clippy::manual_async_fn,
+    reason = "an `async fn` keeps room for its arguments beside what becomes of them, and of thousands of tasks every cache line counts"
+)]
+pub(super) fn drive_async<R, K, O, N, C>(
+    mut job: Job<R, K, O>,
     mut waiter: Waiter<N, C>,
     openings: Arc<Semaphore>,
+) -> impl Future<Output = Result<DriveEnd, DriveError>>
+where
+    R: Recorder,
+    K: Client,
+    O: Fn() -> AsyncOpening<'static>,
+    N: Coordinator + Clone,
+    C: Clock,
+{
+    async move {
+        let coordinator = waiter.coordinator.clone();
+        let _stops = StopsIfPanicking(&coordinator);
+        let connection = Connection { open: job.open, openings };
+        drive(&mut job.client, &mut waiter, &connection, job.if_not_open).await
+    }
+}
+
+async fn drive<R, K, O, N, C>(
+    client: &mut ClientLoop<R, K>,
+    waiter: &mut Waiter<N, C>,
+    connection: &Connection<O>,
+    if_not_open: IfNotOpen,
 ) -> Result<DriveEnd, DriveError>
 where
     R: Recorder,
@@ -41,13 +66,11 @@ where
     N: Coordinator,
     C: Clock,
 {
-    let Job { mut client, open, if_not_open } = job;
-    let connection = Connection { open, openings };
-    let mut session = match connection.open(&mut client, &mut waiter).await {
+    let mut session = match connection.open(client, waiter).await {
         Ok(session) => session,
         Err(error) => {
             let parts = (&waiter.coordinator, &waiter.clock);
-            return Err(do_without(&mut client, if_not_open, parts, error));
+            return Err(do_without(client, if_not_open, parts, error));
         }
     };
     let mut now = waiter.clock.now();
@@ -69,24 +92,24 @@ where
                 }
             }
             Action::Pause { until } => {
-                pause(&mut client, &mut waiter, until).await;
+                pause(client, waiter, until).await;
                 now = waiter.clock.now();
             }
             Action::Note(note) => {
-                wait_for_room(&mut client, &waiter).await;
+                wait_for_room(client, waiter).await;
                 client.record_note(&note);
                 now = waiter.clock.now();
             }
             Action::Execute { request, mut intended } => {
-                wait_for_room(&mut client, &waiter).await;
+                wait_for_room(client, waiter).await;
                 if session.is_none() && client.beginning.is_none() {
                     // It was to start now: what it takes to come to a session is in its response time.
                     intended = intended.or(Some(now));
                 }
-                connection.renew(&mut session, &mut client, &mut waiter).await;
+                connection.renew(&mut session, client, waiter).await;
                 if let Some(open) = session.as_deref_mut() {
                     waiter.take_turns().await;
-                    let asked = ask(open, &mut client, &mut waiter, &request, intended).await;
+                    let asked = ask(open, client, waiter, &request, intended).await;
                     now = waiter.clock.now();
                     if asked == Asked::ForTheLastTime {
                         session = None;
@@ -175,7 +198,6 @@ async fn ask<R: Recorder, K: Client, N: Coordinator, C: Clock>(
 ) -> Asked {
     let deadline = client.options.deadlines.of(request.operation);
     session.prepare(request);
-    let mut execution = session.execute(request);
     match (intended, client.beginning.take()) {
         (Some(moment), _) => pause(client, waiter, moment).await,
         (None, Some(beginning)) => {
@@ -187,6 +209,8 @@ async fn ask<R: Recorder, K: Client, N: Coordinator, C: Clock>(
     if waiter.is_stopped() {
         return Asked::AsOften;
     }
+    // Made after the pause: what was made before it would have left the processor's cache.
+    let mut execution = session.execute(request);
     let attempt = client.next_attempt();
     client.recorder.announce(attempt, request.operation, client.stage, intended.unwrap_or_default());
     let start = waiter.clock.now();

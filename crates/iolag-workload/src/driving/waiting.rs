@@ -1,13 +1,13 @@
 //! How a task waits: for a moment, for a meeting, for the end of what it asked; and at any time for the order to stop.
 //!
 //! Nobody polls. One thread beside each worker, its bell, sleeps in shared memory until there is news, and rings in all tasks that
-//! wait; a task has two timers of its own, one for pauses and one for deadlines, which are mostly only moved later.
+//! wait; a pause has a timer, and a task one for deadlines.
 //!
 //! Limits: timers count in milliseconds and never fire early; the bell takes some 100 µs, with thousands of tasks the turn of each
 //! comes milliseconds later.
 
 use std::future::poll_fn;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll, Waker};
@@ -73,8 +73,7 @@ pub(super) struct Waiter<N, C> {
     pub(super) clock: C,
     rank: u32,
     news: News,
-    pause: Pin<Box<Sleep>>,
-    alarm: Pin<Box<Sleep>>,
+    alarm: Alarm,
     origin: (MonotonicTime, Instant),
     /// How many requests in a row were answered at once.
     unbroken: u32,
@@ -85,14 +84,12 @@ impl<N: Coordinator, C: Clock> Waiter<N, C> {
     pub(super) fn new(coordinator: N, clock: C, rank: u32, hearing: Hearing) -> Self {
         // In this order a timer is late by what lies between the two readings, and never early.
         let origin = (clock.now(), Instant::now());
-        let timer = || Box::pin(sleep_until(origin.1));
         Self {
             coordinator,
             clock,
             rank,
             news: News::of(hearing),
-            pause: timer(),
-            alarm: timer(),
+            alarm: Alarm { timer: Box::pin(sleep_until(origin.1)), set: None },
             origin,
             unbroken: 0,
         }
@@ -122,10 +119,9 @@ impl<N: Coordinator, C: Clock> Waiter<N, C> {
         if self.clock.now() >= moment {
             return;
         }
-        let instant = self.instant(moment);
-        self.pause.as_mut().reset(instant);
+        let mut timer = pin!(sleep_until(self.instant(moment)));
         poll_fn(|context| {
-            if self.pause.as_mut().poll(context).is_ready() || self.is_told_to_stop(context) {
+            if timer.as_mut().poll(context).is_ready() || self.is_told_to_stop(context) {
                 Poll::Ready(())
             } else {
                 Poll::Pending
@@ -149,25 +145,21 @@ impl<N: Coordinator, C: Clock> Waiter<N, C> {
 
     /// How this ends, which was begun at `start` and may take `deadline`: what is completed wins.
     ///
-    /// The deadline is set only when the first look has found no answer, so what answers at once does not pay for it.
+    /// The alarm is looked at only when the first look has found no answer, so what answers at once does not pay for it.
     pub(super) async fn end_of<T>(
         &mut self,
         mut future: Pin<&mut (dyn Future<Output = T> + Send + '_)>,
         start: MonotonicTime,
         deadline: Nanoseconds,
     ) -> Ending<T> {
-        let mut is_set = false;
+        let due = start.after(deadline);
         self.unbroken += 1;
         poll_fn(|context| {
             if let Poll::Ready(answer) = future.as_mut().poll(context) {
                 return Poll::Ready(Ending::Completed(answer));
             }
-            if !std::mem::replace(&mut is_set, true) {
-                self.unbroken = 0;
-                let instant = self.instant(start.after(deadline));
-                self.alarm.as_mut().reset(instant);
-            }
-            if self.alarm.as_mut().poll(context).is_ready() {
+            self.unbroken = 0;
+            if self.is_past(due, context) {
                 Poll::Ready(Ending::PastDeadline)
             } else if self.is_told_to_stop(context) {
                 Poll::Ready(Ending::Stopped)
@@ -176,6 +168,22 @@ impl<N: Coordinator, C: Clock> Waiter<N, C> {
             }
         })
         .await
+    }
+
+    /// Whether it is that late; else the alarm wakes the task by then.
+    fn is_past(&mut self, due: MonotonicTime, context: &mut Context<'_>) -> bool {
+        let now = self.clock.now();
+        if now >= due {
+            return true;
+        }
+        let wakes = context.waker();
+        if self.alarm.set.as_ref().is_some_and(|(at, set)| now < *at && *at <= due && set.will_wake(wakes)) {
+            return false;
+        }
+        let instant = self.instant(due);
+        self.alarm.timer.as_mut().reset(instant);
+        self.alarm.set = Some((due, wakes.clone()));
+        self.alarm.timer.as_mut().poll(context).is_ready()
     }
 
     fn is_told_to_stop(&mut self, context: &mut Context<'_>) -> bool {
@@ -188,6 +196,14 @@ impl<N: Coordinator, C: Clock> Waiter<N, C> {
             }
         }
     }
+}
+
+/// The timer of deadlines. It is not moved for each request: it wakes the task at the deadline for which it was set, and is then set
+/// for the one that counts by then. Nearly all requests have ended long before, and touch no timer.
+struct Alarm {
+    timer: Pin<Box<Sleep>>,
+    /// When it wakes whom.
+    set: Option<(MonotonicTime, Waker)>,
 }
 
 /// Listens to the bell. What waits for it is made anew only when it has rung, and asked only when it has, or when somebody else

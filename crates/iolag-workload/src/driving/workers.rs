@@ -13,7 +13,7 @@ use super::asynchronous::drive_async;
 use super::client::Client;
 use super::client_loop::DriveEnd;
 use super::heartbeat::beat_as_task;
-use super::many_clients::{DriveError, Job, StopsIfPanicking, take_own_descriptor_table};
+use super::many_clients::{DriveError, Job, take_own_descriptor_table};
 use super::waiting::{Waiter, bell};
 
 /// The threads that run asynchronous clients.
@@ -105,12 +105,7 @@ where
         let start = |(index, job): (usize, Job<R, K, O>)| {
             let rank = job.client.options().rank;
             let waiter = Waiter::new(coordinator.clone(), clock.clone(), rank, hearing.clone());
-            let (stops, openings) = (coordinator.clone(), Arc::clone(&openings));
-            let driven = async move {
-                let _stops = StopsIfPanicking(&stops);
-                drive_async(job, waiter, openings).await
-            };
-            (index, tokio::task::spawn_local(driven))
+            (index, tokio::task::spawn_local(drive_async(job, waiter, Arc::clone(&openings))))
         };
         let tasks: Vec<_> = share.into_iter().map(start).collect();
         let mut ends = Vec::with_capacity(tasks.len());

@@ -327,6 +327,28 @@ fn of_two_that_are_ready_at_the_deadline_the_answer_wins() {
 }
 
 #[test]
+fn the_alarm_of_one_request_serves_the_next_ones_whose_deadlines_are_later_or_earlier() {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let ended = runtime.block_on(async {
+        let (_bell, hears) = bell();
+        let begin = Instant::now();
+        let mut waiter = Waiter::new(Seen::default(), PausedClock(begin), 0, hears);
+        let mut ended = Vec::new();
+        // How long the answer takes, and the deadline, in seconds: of the third request the alarm is set anew, in the fifth it wakes too early.
+        for (answer, deadline) in [(1, 10), (2, 10), (9, 3), (1, 10), (20, 14)] {
+            let start = waiter.clock.now();
+            let answered = tokio::time::sleep(Duration::from_secs(answer));
+            let ending =
+                waiter.end_of(Box::pin(answered).as_mut(), start, Nanoseconds::from_seconds(deadline)).await;
+            ended.push((begin.elapsed().as_secs(), ending == Ending::Completed(())));
+        }
+        ended
+    });
+    assert_eq!(ended, [(1, true), (3, true), (6, false), (7, true), (21, false)]);
+}
+
+#[test]
 fn after_a_timeout_the_client_goes_on_with_a_new_session() {
     let first = Opening::Session(vec![Answer::After(MS(1)), Answer::Never]);
     let second = Opening::Session(vec![Answer::After(MS(2))]);
@@ -388,7 +410,7 @@ fn the_order_to_stop_ends_a_request_an_opening_and_a_pause() {
     let pause = drive(&[], Asks { every: Some(hour), ..asks(2) }, &[], stop);
     assert!(matches!(pause.end, Ok(DriveEnd::Stopped)));
     assert_eq!((pause.of(Operation::Stat), pause.took), (Vec::new(), MS(3_500)));
-    assert_eq!(lock(&pause.seen.dropped).clone(), [InFlight::No], "made, and never begun");
+    assert_eq!(lock(&pause.seen.dropped).clone(), [], "nothing was made");
 }
 
 #[test]
