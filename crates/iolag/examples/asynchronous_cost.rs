@@ -4,14 +4,16 @@
 //! `asynchronous_cost SIDE CLIENTS SECONDS`: SIDE is `iolag` or `bare`. A server process answers 16 bytes with 16 bytes over the loopback;
 //! each client asks, thinks a second, and asks again, and their first requests are spread over a second. Prints the median and
 //! the 99th percentile of the lag (from the intended start to the start) and the time on the processor of a request, of all processes but
-//! the server, all in ns: `cargo xtask bench asynchronous` compares them.
+//! the server, all in ns: `cargo xtask bench asynchronous` compares them. That time is taken while all clients ask and think, from a
+//! second after the first request to a second before the last: neither connecting nor what is done with a whole run is in it.
 #![expect(clippy::print_stdout, reason = "a measurement prints its result")]
 
 #[path = "../../iolag-store/tests/support/mod.rs"]
 mod support;
 
-use std::io;
+use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -22,8 +24,8 @@ use iolag_backend::{
 use iolag_conduct::{Busy, Draining, DrainingPatience as Patience, Source};
 use iolag_keeper::{Child, Ending, Exchange, HangDetection, Orphanage, Room, Sleeps};
 use iolag_model::{
-    ClientId, Clock, FailureCode, MonotonicClock, MonotonicTime, Nanoseconds, Operation, Role, RunState,
-    Sample, StageIndex,
+    ClientId, Clock, Coordinator as _, FailureCode, MonotonicClock, MonotonicTime, Nanoseconds, Operation,
+    Role, RunState, Sample, StageIndex,
 };
 use iolag_store::Store;
 use iolag_workload::{
@@ -39,6 +41,10 @@ const THINK: Nanoseconds = Nanoseconds::from_seconds(1);
 const MESSAGE: [u8; 16] = [7; 16];
 /// Connections that are opened at once, and that the server's queue takes.
 const AT_ONCE: usize = 256;
+const PAUSE: Nanoseconds = Nanoseconds::from_milliseconds(50);
+
+/// Lags in order, and ns on the processor in a second of all clients.
+type Measured = (Vec<u64>, Option<u64>);
 
 fn main() -> Result<()> {
     let mut words = std::env::args().skip(1);
@@ -49,12 +55,13 @@ fn main() -> Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let address = listener.local_addr()?;
     let mut server = Child::fork("server", Orphanage::Die, || i32::from(serve(listener).is_err()))?;
-    let lags_ns = match side.as_deref() {
+    let (lags_ns, processor_ns) = match side.as_deref() {
         Some("iolag") => iolag(address, clients, asks)?,
         Some("bare") => bare(address, clients, asks)?,
         _ => bail!("which side, iolag or bare?"),
     };
-    let processor_ns = processor_ns()? / (u64::from(clients) * asks);
+    // Each client asks once a second, but for what an answer takes.
+    let processor_ns = processor_ns.context("too few seconds to be measured")? / u64::from(clients);
     server.end(Nanoseconds::ZERO);
     let at = |share: f64| lags_ns[((lags_ns.len() - 1) as f64 * share) as usize].max(1);
     println!("{} {} {processor_ns}", at(0.5), at(0.99));
@@ -69,27 +76,34 @@ const fn offset(rank: u32, clients: u32) -> Nanoseconds {
 // The bare side.
 
 /// The same in one thread, without anything of iolag's.
-fn bare(server: SocketAddr, clients: u32, asks: u64) -> Result<Vec<u64>> {
+fn bare(server: SocketAddr, clients: u32, asks: u64) -> Result<Measured> {
     let place = tempfile::NamedTempFile::new()?;
+    let (begins, begun) = UnixStream::pair()?;
+    begun.set_nonblocking(true)?;
     let mut measurer = Child::fork("bare", Orphanage::Die, || {
         let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default());
-        let told = runtime.and_then(|runtime| runtime.block_on(ask_all(server, clients, asks)));
+        let told = runtime.and_then(|runtime| runtime.block_on(ask_all(server, &begins, clients, asks)));
         let text = |lags: Vec<u64>| lags.iter().map(u64::to_string).collect::<Vec<_>>().join("\n");
         i32::from(told.and_then(|lags| std::fs::write(place.path(), text(lags))).is_err())
     })?;
-    ensure!(measurer.wait(DEADLINE) == Some(Ending::Exited(0)), "the bare program failed");
+    let mut processors = ProcessorTime::of(&[measurer.id()], asks);
+    while measurer.wait(PAUSE).is_none() {
+        processors.look(|| (&begun).read(&mut [0]).is_ok_and(|bytes| bytes > 0))?;
+    }
+    ensure!(measurer.ending() == Some(Ending::Exited(0)), "the bare program failed");
     let text = std::fs::read_to_string(place.path())?;
     let mut lags = text.lines().map(str::parse).collect::<Result<Vec<u64>, _>>()?;
     lags.sort_unstable();
-    Ok(lags)
+    Ok((lags, processors.ns_in_a_second()))
 }
 
-async fn ask_all(server: SocketAddr, clients: u32, asks: u64) -> io::Result<Vec<u64>> {
+async fn ask_all(server: SocketAddr, begins: &UnixStream, clients: u32, asks: u64) -> io::Result<Vec<u64>> {
     let mut streams = Vec::new();
     for _ in 0..clients {
         streams.push(TcpStream::connect(server).await?);
     }
     let begin = Instant::now() + Duration::from_millis(100);
+    (&mut &*begins).write_all(&[1])?;
     let asking = |(rank, stream)| {
         let first = begin + offset(rank, clients).as_duration();
         tokio::task::spawn_local(ask_alone(stream, first, asks))
@@ -120,7 +134,7 @@ async fn ask_alone(mut stream: TcpStream, mut intended: Instant, asks: u64) -> i
 // Iolag's side.
 
 /// With the three roles of a run; the lags are those of the stored samples.
-fn iolag(server: SocketAddr, clients: u32, asks: u64) -> Result<Vec<u64>> {
+fn iolag(server: SocketAddr, clients: u32, asks: u64) -> Result<Measured> {
     let ring_bytes = Room::usual_bytes(clients);
     let exchange =
         Exchange::with_room(Room { clients, lanes: 1, ring_bytes, samples_per_client: Some(asks + 2) })?;
@@ -132,7 +146,9 @@ fn iolag(server: SocketAddr, clients: u32, asks: u64) -> Result<Vec<u64>> {
     let sleeps = Sleeps::new(MonotonicClock.now());
     let deadlines = Role::ALL.map(|_| DEADLINE.into());
     let mut hangs = HangDetection::new(&exchange, deadlines, MonotonicClock.now());
-    while measurer.wait(Nanoseconds::from_milliseconds(50)).is_none() {
+    let mut processors = ProcessorTime::of(&[std::process::id(), writer.id(), measurer.id()], asks);
+    while measurer.wait(hangs.pause()).is_none() {
+        processors.look(|| exchange.coordinator().meeting(0, 1).is_some())?;
         let hung = hangs.look(&exchange, 0..clients, &sleeps, MonotonicClock.now());
         ensure!(hung.is_empty(), "a client hangs");
     }
@@ -145,7 +161,7 @@ fn iolag(server: SocketAddr, clients: u32, asks: u64) -> Result<Vec<u64>> {
     let mut lags: Vec<u64> = asked.map(|sample| sample.start.since(sample.intended).0).collect();
     ensure!(lags.len() as u64 == u64::from(clients) * asks, "{} requests were recorded", lags.len());
     lags.sort_unstable();
-    Ok(lags)
+    Ok((lags, processors.ns_in_a_second()))
 }
 
 fn measure(exchange: &Exchange, server: SocketAddr, asks: u64) -> bool {
@@ -265,17 +281,54 @@ fn raise_descriptors() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
-/// Time on the processor of this process and of its children that have ended: the server has not.
-fn processor_ns() -> Result<u64> {
-    [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN].into_iter().try_fold(0, |sum, who| {
-        // SAFETY: all zeros is a valid rusage, and the call only writes into it.
-        let (usage, answer) = unsafe {
-            let mut usage: libc::rusage = std::mem::zeroed();
-            let answer = libc::getrusage(who, &raw mut usage);
-            (usage, answer)
+/// The time on the processor of some processes, in a window.
+struct ProcessorTime {
+    processes: Vec<u32>,
+    window: Duration,
+    begun: Option<Instant>,
+    first: Option<(Instant, u64)>,
+    last: Option<(Instant, u64)>,
+}
+
+impl ProcessorTime {
+    fn of(processes: &[u32], asks: u64) -> Self {
+        let window = Duration::from_secs(asks.saturating_sub(2));
+        Self { processes: processes.to_vec(), window, begun: None, first: None, last: None }
+    }
+
+    fn look(&mut self, has_begun: impl Fn() -> bool) -> Result<()> {
+        let now = Instant::now();
+        let Some(begun) = self.begun else {
+            self.begun = has_begun().then_some(now);
+            return Ok(());
         };
-        ensure!(answer == 0, "reading the time on the processor: {}", io::Error::last_os_error());
-        let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
-        Ok(sum + ns(usage.ru_utime) + ns(usage.ru_stime))
-    })
+        if self.first.is_none() && now - begun >= THINK.as_duration() {
+            self.first = Some((now, self.ns()?));
+        } else if let Some((first, _)) = self.first
+            && self.last.is_none()
+            && now - first >= self.window
+        {
+            self.last = Some((now, self.ns()?));
+        }
+        Ok(())
+    }
+
+    fn ns(&self) -> Result<u64> {
+        let of = |process: &u32| {
+            let (mut clock, mut time) = (0, libc::timespec { tv_sec: 0, tv_nsec: 0 });
+            // SAFETY: the calls only write into what is given to them.
+            let told = unsafe {
+                libc::clock_getcpuclockid(*process as i32, &raw mut clock) == 0
+                    && libc::clock_gettime(clock, &raw mut time) == 0
+            };
+            ensure!(told, "reading the processor time of process {process}");
+            Ok(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+        };
+        self.processes.iter().map(of).sum()
+    }
+
+    fn ns_in_a_second(&self) -> Option<u64> {
+        let ((first, before), (last, after)) = (self.first?, self.last?);
+        Some(((after - before) as f64 / (last - first).as_secs_f64()) as u64)
+    }
 }

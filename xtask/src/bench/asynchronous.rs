@@ -25,7 +25,7 @@ pub fn run(setting: &Setting<'_>) -> Result<()> {
     let example = setting.build_example("iolag", "asynchronous_cost")?;
     let (pairs, clients, seconds) = match setting.size {
         Size::Full => (PAIRS, "5000", "20"),
-        Size::Tiny => (1, "50", "1"),
+        Size::Tiny => (1, "50", "3"),
     };
     let side = |name| told(&example, [name, clients, seconds]);
     let mut told: Vec<(Told, Told)> = Vec::with_capacity(pairs);
