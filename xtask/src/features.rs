@@ -7,13 +7,22 @@ use crate::places::{Places, output, run};
 /// What everything here is built with: what makes the types of the pages is built with the tests, not once more.
 pub const BUILT: [&str; 2] = ["--features", "iolag-report/typescript"];
 
-/// Which sets of features clippy sees, one run for each: none, each alone, and all. By default there is PostgreSQL alone.
+/// Which sets of features clippy sees, one run for each: none, each alone, and all. By default there is PostgreSQL alone. With all of
+/// them it sees every target; with the others what can differ: libraries, programs and the one test that knows of a feature.
 pub const LINTED: [&[&str]; 4] = [
     &["--no-default-features"],
     &[],
     &["--no-default-features", "--features", "iolag-report/typescript"],
     &["--all-features"],
 ];
+
+/// The targets that clippy sees with a set of [`LINTED`].
+pub fn targets_of(set: &[&str]) -> &'static [&'static str] {
+    match set {
+        ["--all-features"] => &["--all-targets"],
+        _ => &["--lib", "--bins", "--test", "history"],
+    }
+}
 
 /// Builds the program without any feature of its own, and runs it: what can be left out can be left out. With the default ones it is
 /// built by the tests, from which this takes all crates but those that know of PostgreSQL.

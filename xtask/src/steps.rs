@@ -140,7 +140,7 @@ fn execute(step: Step, places: &Places, wanted: &Wanted<'_>, tally: &mut Tally) 
 
 fn clippy(places: &Places, set: &[&str]) -> Result<()> {
     let mut cargo = places.cargo();
-    cargo.args(["clippy", "--quiet", "--workspace", "--all-targets"]).args(set);
+    cargo.args(["clippy", "--quiet", "--workspace"]).args(features::targets_of(set)).args(set);
     run(cargo.args(["--", "-D", "warnings"]))
 }
 
