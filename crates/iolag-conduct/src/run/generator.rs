@@ -1,18 +1,18 @@
 //! Is it the generator? Once a second the keeper looks how late the workers' timers were, and how much of the host's processors,
-//! descriptors and ports is left: of /proc a line of each.
-//!
-//! Limits: `/proc/PID/fd` tells how many descriptors there are from Linux 6.2 on. Ports are counted over all servers.
+//! descriptors and ports is left, and what of the processors each measurer takes.
+
+mod reading;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use iolag_keeper::Exchange;
 use iolag_model::{
-    ClientId, GeneratorLimit, GeneratorRecord, HeartbeatRecord, MarkedSpan, MonotonicTime, Nanoseconds,
+    Activity, ClientId, GeneratorLimit, GeneratorRecord, HeartbeatRecord, MarkedSpan, MeasurerRecord,
+    MonotonicTime, Nanoseconds,
 };
 
-use crate::environment::limits::local_ports;
+use self::reading::{Measuring, Reading, Use};
 
 /// How often is looked.
 const INTERVAL: Nanoseconds = Nanoseconds::from_seconds(1);
@@ -24,43 +24,68 @@ const LAG_MAX: Nanoseconds = Nanoseconds::from_milliseconds(50);
 #[derive(Debug)]
 pub struct GeneratorWatch {
     proc: PathBuf,
+    /// That the measurers may use, all together.
+    processors: u64,
     last: Option<Reading>,
     intervals: u64,
     lags: BTreeMap<u32, Vec<Nanoseconds>>,
+    /// By process.
+    shares: BTreeMap<u32, Vec<Share>>,
     marked: Vec<MarkedSpan>,
 }
 
-/// What one look tells. What the system does not tell is beyond no limit.
-#[derive(Debug, Clone, Default)]
-struct Reading {
-    now: MonotonicTime,
-    /// The worst since the last look.
-    lag: Nanoseconds,
-    /// Of the host's processors since it was started.
-    busy_ticks: u64,
-    all_ticks: u64,
-    descriptors: Vec<Use>,
-    ports: Option<Use>,
+/// What a measurer took of the processors in an interval in which it ran clients.
+#[derive(Debug, Clone, Copy)]
+struct Share {
+    first_client: u32,
+    threads: u64,
+    taken: Nanoseconds,
+    elapsed: Nanoseconds,
+    waits_for: WaitsFor,
 }
 
-/// How much of something is in use.
+/// What each thread that runs clients waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Use {
-    used: u64,
-    of: u64,
+enum WaitsFor {
+    /// One operation: while it is busy, it is with that.
+    One,
+    /// Some for several: while one is busy with one operation, the others that have ended are not known to have.
+    Several,
 }
 
-impl Use {
-    /// Over this many hundredths.
-    const fn is_over(self, hundredths: u64) -> bool {
-        self.of > 0 && self.used * 100 > self.of * hundredths
+impl Share {
+    /// Between two looks at a measurer; of one that ran no clients, or of which the system tells nothing, there is none.
+    fn between(before: &Measuring, now: &Measuring, elapsed: Nanoseconds) -> Option<Self> {
+        let threads = before.threads.len().max(now.threads.len()) as u64;
+        let of_all = before.threads.values().chain(now.threads.values());
+        let waits_for = if of_all.max()? > &1 { WaitsFor::Several } else { WaitsFor::One };
+        let taken = Nanoseconds(now.taken?.0.saturating_sub(before.taken?.0));
+        Some(Self { first_client: now.first_client?, threads, taken, elapsed, waits_for })
+    }
+
+    /// Of all that its threads can have of so many processors.
+    const fn of_possible(&self, processors: u64) -> Use {
+        let at_once = if self.threads < processors { self.threads } else { processors };
+        Use { used: self.taken.0, of: self.elapsed.0 * at_once }
+    }
+
+    const fn permille(&self) -> u64 {
+        self.taken.0 * 1000 / self.elapsed.0
     }
 }
 
 impl GeneratorWatch {
-    /// Nothing is seen yet; `proc` is `/proc`.
-    pub fn new(proc: &Path) -> Self {
-        Self { proc: proc.to_owned(), last: None, intervals: 0, lags: BTreeMap::new(), marked: Vec::new() }
+    /// Nothing is seen yet; `proc` is `/proc`, and measurers may use so many processors.
+    pub fn new(proc: &Path, processors: u32) -> Self {
+        Self {
+            proc: proc.to_owned(),
+            processors: processors.max(1).into(),
+            last: None,
+            intervals: 0,
+            lags: BTreeMap::new(),
+            shares: BTreeMap::new(),
+            marked: Vec::new(),
+        }
     }
 
     /// Looks, if an interval has passed since the last look.
@@ -68,20 +93,34 @@ impl GeneratorWatch {
         if self.last.as_ref().is_some_and(|last| now.since(last.now) < INTERVAL) {
             return;
         }
+        let mut measurers: BTreeMap<u32, Measuring> =
+            processes.map(|process| (process, Measuring::default())).collect();
         let mut lag = Nanoseconds::ZERO;
         for client in 0..exchange.clients() {
             if let Some(worst) = exchange.take_lag(client) {
                 self.lags.entry(client).or_default().push(worst);
                 lag = lag.max(worst);
             }
+            if let Some((process, thread)) = exchange.thread(client)
+                && let Some(measuring) = measurers.get_mut(&process)
+            {
+                measuring.first_client.get_or_insert(client);
+                if exchange.activity(client) != Activity::Ended {
+                    measuring.runs_client(thread, exchange.lanes());
+                }
+            }
         }
-        self.count(read(&self.proc, processes, lag, now));
+        self.count(Reading::take(&self.proc, measurers, lag, now));
     }
 
     fn count(&mut self, reading: Reading) {
         if let Some(last) = self.last.replace(reading.clone()) {
             self.intervals += 1;
-            self.mark(last.now, reading.now, judge(&last, &reading));
+            let shares = shares(&last, &reading);
+            self.mark(last.now, reading.now, judge(&last, &reading, shares.values(), self.processors));
+            for (process, share) in shares {
+                self.shares.entry(process).or_default().push(share);
+            }
         }
     }
 
@@ -105,75 +144,78 @@ impl GeneratorWatch {
     /// What there is to tell; nothing of a run that was over before an interval was.
     pub fn record(self) -> Option<GeneratorRecord> {
         let heartbeats = self.lags.into_iter().map(|(client, lags)| heartbeat(client, lags)).collect();
+        let measurers = self.shares.into_values().map(|shares| measurer(&shares)).collect();
         let (intervals, marked) = (self.intervals, self.marked);
-        (intervals > 0).then_some(GeneratorRecord { interval_ns: INTERVAL, intervals, heartbeats, marked })
+        let record = GeneratorRecord { interval_ns: INTERVAL, intervals, heartbeats, measurers, marked };
+        (intervals > 0).then_some(record)
     }
 }
 
 fn heartbeat(client: u32, mut lags: Vec<Nanoseconds>) -> HeartbeatRecord {
     lags.sort_unstable();
-    // The least value that so many of a hundred do not exceed.
-    let of = |hundredths: usize| lags[(lags.len() * hundredths).div_ceil(100).max(1) - 1];
     HeartbeatRecord {
         client: ClientId(client),
         intervals: lags.len() as u64,
-        lag_median_ns: of(50),
-        lag_p99_ns: of(99),
-        lag_max_ns: of(100),
+        lag_median_ns: not_exceeded_by(&lags, 50),
+        lag_p99_ns: not_exceeded_by(&lags, 99),
+        lag_max_ns: not_exceeded_by(&lags, 100),
     }
 }
 
+fn measurer(shares: &[Share]) -> MeasurerRecord {
+    let mut permilles: Vec<u64> = shares.iter().map(Share::permille).collect();
+    permilles.sort_unstable();
+    MeasurerRecord {
+        client: ClientId(shares.iter().map(|share| share.first_client).min().unwrap_or(0)),
+        intervals: shares.len() as u64,
+        threads: shares.iter().map(|share| share.threads).max().unwrap_or(0),
+        busy_median_permille: not_exceeded_by(&permilles, 50),
+        busy_max_permille: not_exceeded_by(&permilles, 100),
+    }
+}
+
+/// Of sorted values the least that so many of a hundred do not exceed.
+fn not_exceeded_by<T: Copy>(sorted: &[T], hundredths: usize) -> T {
+    sorted[(sorted.len() * hundredths).div_ceil(100).max(1) - 1]
+}
+
+/// By process what the measurers that were there at both looks took in between.
+fn shares(before: &Reading, now: &Reading) -> BTreeMap<u32, Share> {
+    let elapsed = now.now.since(before.now);
+    let of = |(process, measuring): (&u32, &Measuring)| {
+        Some((*process, Share::between(before.measurers.get(process)?, measuring, elapsed)?))
+    };
+    now.measurers.iter().filter_map(of).collect()
+}
+
 /// Which limits the interval between two looks was beyond.
-fn judge(before: &Reading, now: &Reading) -> Vec<GeneratorLimit> {
-    let processors = Use {
+fn judge<'a>(
+    before: &Reading,
+    now: &Reading,
+    mut shares: impl Iterator<Item = &'a Share>,
+    processors: u64,
+) -> Vec<GeneratorLimit> {
+    let is_busy =
+        |share: &Share| share.waits_for == WaitsFor::Several && share.of_possible(processors).is_over(95);
+    let of_host = Use {
         used: now.busy_ticks.saturating_sub(before.busy_ticks),
         of: now.all_ticks.saturating_sub(before.all_ticks),
     };
     let limits = [
         (now.lag > LAG_MAX, GeneratorLimit::Lag),
-        (processors.is_over(95), GeneratorLimit::Processors),
+        (of_host.is_over(95), GeneratorLimit::Processors),
         (now.descriptors.iter().any(|one| one.is_over(90)), GeneratorLimit::Descriptors),
         (now.ports.is_some_and(|ports| ports.is_over(90)), GeneratorLimit::Ports),
+        (shares.any(is_busy), GeneratorLimit::Measurer),
     ];
     limits.into_iter().filter(|(is_beyond, _)| *is_beyond).map(|(_, limit)| limit).collect()
-}
-
-fn read(proc: &Path, processes: impl Iterator<Item = u32>, lag: Nanoseconds, now: MonotonicTime) -> Reading {
-    let (busy_ticks, all_ticks) = processor_ticks(proc).unwrap_or_default();
-    let descriptors = processes.filter_map(|process| descriptors(&proc.join(process.to_string()))).collect();
-    Reading { now, lag, busy_ticks, all_ticks, descriptors, ports: ports(proc) }
-}
-
-/// The first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal; what guests take is in the first two.
-fn processor_ticks(proc: &Path) -> Option<(u64, u64)> {
-    let text = fs::read_to_string(proc.join("stat")).ok()?;
-    let line = text.lines().next()?.strip_prefix("cpu ")?;
-    let ticks: Vec<u64> = line.split_whitespace().take(8).map_while(|word| word.parse().ok()).collect();
-    let all: u64 = ticks.iter().sum();
-    Some((all - ticks.get(3)? - ticks.get(4)?, all))
-}
-
-fn descriptors(process: &Path) -> Option<Use> {
-    let used = fs::metadata(process.join("fd")).ok()?.len();
-    let text = fs::read_to_string(process.join("limits")).ok()?;
-    let limit = text.lines().find_map(|line| line.strip_prefix("Max open files"))?;
-    Some(Use { used, of: limit.split_whitespace().next()?.parse().ok()? })
-}
-
-fn ports(proc: &Path) -> Option<Use> {
-    let text = fs::read_to_string(proc.join("net/sockstat")).ok()?;
-    let words: Vec<&str> = text.lines().find(|line| line.starts_with("TCP:"))?.split_whitespace().collect();
-    let number_after = |name: &str| {
-        let place = words.iter().position(|word| *word == name)?;
-        words.get(place + 1)?.parse::<u64>().ok()
-    };
-    Some(Use { used: number_after("inuse")? + number_after("tw")?, of: local_ports(proc)? })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iolag_model::Coordinator as _;
+    use iolag_keeper::Room;
+    use iolag_model::{Coordinator as _, Recorder as _};
 
     fn at(second: u64) -> MonotonicTime {
         MonotonicTime(second * 1_000_000_000)
@@ -204,13 +246,13 @@ mod tests {
                 vec![GeneratorLimit::Processors, GeneratorLimit::Ports],
             ),
         ] {
-            assert_eq!(judge(&quiet, &reading), expected, "{reading:?}");
+            assert_eq!(judge(&quiet, &reading, [].iter(), 1), expected, "{reading:?}");
         }
     }
 
     #[test]
     fn marked_intervals_that_follow_each_other_are_one_span() {
-        let mut watch = GeneratorWatch::new(Path::new("/nowhere"));
+        let mut watch = GeneratorWatch::new(Path::new("/nowhere"), 2);
         for (second, lag_ms) in [(0, 900), (1, 60), (2, 70), (3, 0), (4, 80)] {
             watch.count(Reading {
                 now: at(second),
@@ -221,13 +263,13 @@ mod tests {
         let record = watch.record().unwrap();
         let spans: Vec<_> = record.marked.iter().map(|span| (span.begin, span.end, span.intervals)).collect();
         assert_eq!((spans, record.intervals), (vec![(at(0), at(2), 2), (at(3), at(4), 1)], 4));
-        assert_eq!(GeneratorWatch::new(Path::new("/nowhere")).record(), None);
+        assert_eq!(GeneratorWatch::new(Path::new("/nowhere"), 2).record(), None);
     }
 
     #[test]
     fn what_a_worker_was_late_is_taken_once_an_interval_and_told_by_its_first_client() {
         let exchange = Exchange::new(2, 1 << 20).unwrap();
-        let mut watch = GeneratorWatch::new(Path::new("/nowhere"));
+        let mut watch = GeneratorWatch::new(Path::new("/nowhere"), 2);
         for second in 0..3 {
             exchange.coordinator().beat(1, Nanoseconds(200_000_000 * second));
             exchange.coordinator().beat(1, Nanoseconds(5));
@@ -243,28 +285,74 @@ mod tests {
         assert_eq!(record.marked.len(), 1, "{:?}", record.marked);
     }
 
+    /// Looks for three intervals at clients of this thread, which is busy for 96 % of the first and 50 % of the others.
+    fn look_at_busy(exchange: &Exchange, processors: u32) -> GeneratorRecord {
+        let proc = tempfile::tempdir().unwrap();
+        let process = std::process::id();
+        std::fs::create_dir(proc.path().join(process.to_string())).unwrap();
+        let per_second = rustix::param::clock_ticks_per_second();
+        let mut watch = GeneratorWatch::new(proc.path(), processors);
+        for (second, hundredths) in [(0, 1000), (1, 1096), (2, 1146), (3, 1196)] {
+            let (user, system) = (per_second * hundredths / 100 - 7, 7);
+            let stat =
+                format!("{process} (iolag) R 1 7 7 0 -1 4194560 1 0 0 0 {user} {system} 0 0 20 0 1 0 42 9 9");
+            std::fs::write(proc.path().join(format!("{process}/stat")), stat).unwrap();
+            watch.look(exchange, [process, 1].into_iter(), at(second));
+        }
+        watch.record().unwrap()
+    }
+
     #[test]
-    fn it_is_read_from_proc_what_there_is() {
-        let place = tempfile::tempdir().unwrap();
-        let write = |path: &str, text: &str| {
-            let path = place.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
+    fn a_measurer_whose_threads_wait_for_several_operations_is_marked_where_they_are_busy() {
+        // As the clients of one worker: all of them are of this thread.
+        let exchange = Exchange::new(3, 1 << 20).unwrap();
+        [1, 2].into_iter().for_each(|client| exchange.recorder(client).set_activity(Activity::Pausing));
+        let record = look_at_busy(&exchange, 8);
+        let [span] = record.marked.try_into().unwrap();
+        assert_eq!((span.begin, span.end, span.beyond), (at(0), at(1), vec![GeneratorLimit::Measurer]));
+        let expected = MeasurerRecord {
+            client: ClientId(1),
+            intervals: 3,
+            threads: 1,
+            busy_median_permille: 500,
+            busy_max_permille: 960,
         };
-        write("stat", "cpu  10 20 30 400 50 6 7 8 9 9\ncpu0 1 1 1 1 1\n");
-        write("sys/net/ipv4/ip_local_port_range", "32768\t60999\n");
-        write(
-            "net/sockstat",
-            "sockets: used 300\nTCP: inuse 40 orphan 0 tw 2 alloc 50 mem 1\nUDP: inuse 9 mem 1\n",
-        );
-        write(
-            "7/limits",
-            "Limit  Soft Limit  Hard Limit  Units\nMax open files            1024                 4096                 files\n",
-        );
-        write("7/fd", "12345");
-        let reading = read(place.path(), [7, 8].into_iter(), Nanoseconds::ZERO, at(1));
-        assert_eq!((reading.busy_ticks, reading.all_ticks), (81, 531));
-        assert_eq!(reading.descriptors, [Use { used: 5, of: 1024 }]);
-        assert_eq!(reading.ports, Some(Use { used: 42, of: 28_232 }));
+        assert_eq!(record.measurers, [expected]);
+    }
+
+    #[test]
+    fn a_client_that_has_several_operations_in_flight_is_as_several_clients() {
+        let room = Room { clients: 1, lanes: 2, ring_bytes: 1 << 20, samples_per_client: None };
+        let exchange = Exchange::with_room(room).unwrap();
+        exchange.recorder(0).set_activity(Activity::Working);
+        assert_eq!(look_at_busy(&exchange, 8).marked.len(), 1);
+    }
+
+    #[test]
+    fn a_thread_with_one_client_is_busy_with_what_it_was_asked_and_that_is_only_recorded() {
+        let exchange = Exchange::new(3, 1 << 20).unwrap();
+        exchange.recorder(2).set_activity(Activity::Working);
+        exchange.recorder(1).set_activity(Activity::Ended);
+        let record = look_at_busy(&exchange, 8);
+        assert_eq!((record.marked.len(), record.measurers[0].busy_max_permille), (0, 960));
+        exchange.recorder(2).set_activity(Activity::Ended);
+        assert_eq!(look_at_busy(&exchange, 8).measurers, [], "it runs none");
+    }
+
+    #[test]
+    fn threads_can_have_no_more_than_the_processors() {
+        let busy = |threads, taken_ms| Share {
+            first_client: 0,
+            threads,
+            taken: Nanoseconds::from_milliseconds(taken_ms),
+            elapsed: INTERVAL,
+            waits_for: WaitsFor::Several,
+        };
+        let is_marked = |share| {
+            let reading = Reading::default();
+            judge(&reading, &reading, [share].iter(), 4) == [GeneratorLimit::Measurer]
+        };
+        assert!(!is_marked(busy(2, 1900)) && is_marked(busy(2, 1901)));
+        assert!(!is_marked(busy(9, 3800)) && is_marked(busy(9, 3801)));
     }
 }

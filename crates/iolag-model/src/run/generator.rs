@@ -14,6 +14,9 @@ pub struct GeneratorRecord {
     /// The workers that had a heartbeat.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub heartbeats: Vec<HeartbeatRecord>,
+    /// What measurers took of the processors.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub measurers: Vec<MeasurerRecord>,
     /// Intervals beyond a limit, those that follow each other joined; of very many the last one holds the rest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marked: Vec<MarkedSpan>,
@@ -32,6 +35,21 @@ pub struct HeartbeatRecord {
     pub lag_p99_ns: Nanoseconds,
     /// In all.
     pub lag_max_ns: Nanoseconds,
+}
+
+/// What a measurer took of the processors while it ran clients, interval by interval; without what the programs took that it started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MeasurerRecord {
+    /// Its first client.
+    pub client: ClientId,
+    /// Intervals in which it ran clients.
+    pub intervals: u64,
+    /// The most threads that ran clients at once.
+    pub threads: u64,
+    /// In half of them it took at most so much: 1000 is one processor all the time.
+    pub busy_median_permille: u64,
+    /// In all.
+    pub busy_max_permille: u64,
 }
 
 /// Intervals, one after the other, that were beyond the same limits.
@@ -59,7 +77,23 @@ pub enum GeneratorLimit {
     Descriptors,
     /// Over 90 % of the local ports were in use.
     Ports,
+    /// A measurer whose threads have several operations to wait for took over 95 % of what its threads can have of the processors.
+    Measurer,
     /// What only a later iolag knows.
     #[serde(other)]
     Unknown,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_without_measurers_and_with_limits_of_a_later_iolag_are_read() {
+        let text = r#"{"interval_ns":1000000000,"intervals":9,"marked":[{"begin":1,"end":2,"intervals":1,"beyond":["lag","measurer","tea"]}]}"#;
+        let record: GeneratorRecord = serde_json::from_str(text).unwrap();
+        assert_eq!(record.measurers, []);
+        let limits = [GeneratorLimit::Lag, GeneratorLimit::Measurer, GeneratorLimit::Unknown];
+        assert_eq!(record.marked[0].beyond, limits);
+    }
 }

@@ -13,7 +13,7 @@ pub use arrival::{Arrivals, WhenLate};
 pub use deadlines::{DeadlineRule, Deadlines};
 pub use environment::{Calibration, Environment, FileSystem, MemoryState, Pressure};
 pub use format::{FormatError, FormatVersion, RUN_FORMAT, RUN_FORMAT_WITH_PING};
-pub use generator::{GeneratorLimit, GeneratorRecord, HeartbeatRecord, MarkedSpan};
+pub use generator::{GeneratorLimit, GeneratorRecord, HeartbeatRecord, MarkedSpan, MeasurerRecord};
 pub use host::{ClockOffset, HostRecord, HostView};
 pub use record::{
     ClientRecord, ContactEnd, ContactRecord, PartRecord, Rescue, RunRecord, RunState, StageRecord, TagKind,
