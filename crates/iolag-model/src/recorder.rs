@@ -113,8 +113,12 @@ pub trait Coordinator: Sync {
     /// 100 ms. Returns the number of the news, which changes with them; `seen` is the one that the caller has looked after.
     fn wait_for_news(&self, seen: u32) -> u32;
 
-    /// The worker of this client, its first, is alive; its timer was so late. Who watches no generator forgets it.
-    fn beat(&self, _rank: u32, _lag: Nanoseconds) {}
+    /// The worker of this client, its first, is alive; its timer was so late, and will be due next at this moment. Who watches no
+    /// generator forgets it.
+    fn beat(&self, _rank: u32, _lag: Nanoseconds, _next: MonotonicTime) {}
+
+    /// Nothing beats any more for the worker of this client.
+    fn heart_ends(&self, _rank: u32) {}
 }
 
 /// A client at a meeting.

@@ -93,21 +93,16 @@ impl GeneratorWatch {
         if self.last.as_ref().is_some_and(|last| now.since(last.now) < INTERVAL) {
             return;
         }
-        let mut measurers: BTreeMap<u32, Measuring> =
-            processes.map(|process| (process, Measuring::default())).collect();
+        let measurers = measurers(exchange, processes);
+        let runs_clients = |process: u32| measurers.get(&process).is_some_and(|one| !one.threads.is_empty());
         let mut lag = Nanoseconds::ZERO;
         for client in 0..exchange.clients() {
-            if let Some(worst) = exchange.take_lag(client) {
+            // A worker that something blocks has not told yet how late it is.
+            let is_there = exchange.thread(client).is_some_and(|(process, _)| runs_clients(process));
+            let overdue = if is_there { exchange.overdue(client, now) } else { None };
+            if let Some(worst) = exchange.take_lag(client).max(overdue) {
                 self.lags.entry(client).or_default().push(worst);
                 lag = lag.max(worst);
-            }
-            if let Some((process, thread)) = exchange.thread(client)
-                && let Some(measuring) = measurers.get_mut(&process)
-            {
-                measuring.first_client.get_or_insert(client);
-                if exchange.activity(client) != Activity::Ended {
-                    measuring.runs_client(thread, exchange.lanes());
-                }
             }
         }
         self.count(Reading::take(&self.proc, measurers, lag, now));
@@ -149,6 +144,23 @@ impl GeneratorWatch {
         let record = GeneratorRecord { interval_ns: INTERVAL, intervals, heartbeats, measurers, marked };
         (intervals > 0).then_some(record)
     }
+}
+
+/// By process who is measuring, and which threads run clients.
+fn measurers(exchange: &Exchange, processes: impl Iterator<Item = u32>) -> BTreeMap<u32, Measuring> {
+    let mut measurers: BTreeMap<u32, Measuring> =
+        processes.map(|process| (process, Measuring::default())).collect();
+    for client in 0..exchange.clients() {
+        if let Some((process, thread)) = exchange.thread(client)
+            && let Some(measuring) = measurers.get_mut(&process)
+        {
+            measuring.first_client.get_or_insert(client);
+            if exchange.activity(client) != Activity::Ended {
+                measuring.runs_client(thread, exchange.lanes());
+            }
+        }
+    }
+    measurers
 }
 
 fn heartbeat(client: u32, mut lags: Vec<Nanoseconds>) -> HeartbeatRecord {
@@ -217,6 +229,8 @@ mod tests {
     use iolag_keeper::Room;
     use iolag_model::{Coordinator as _, Recorder as _};
 
+    const NEVER: MonotonicTime = MonotonicTime(u64::MAX);
+
     fn at(second: u64) -> MonotonicTime {
         MonotonicTime(second * 1_000_000_000)
     }
@@ -271,11 +285,11 @@ mod tests {
         let exchange = Exchange::new(2, 1 << 20).unwrap();
         let mut watch = GeneratorWatch::new(Path::new("/nowhere"), 2);
         for second in 0..3 {
-            exchange.coordinator().beat(1, Nanoseconds(200_000_000 * second));
-            exchange.coordinator().beat(1, Nanoseconds(5));
+            exchange.coordinator().beat(1, Nanoseconds(200_000_000 * second), NEVER);
+            exchange.coordinator().beat(1, Nanoseconds(5), NEVER);
             watch.look(&exchange, std::iter::empty(), at(second));
             // Too early: nothing is taken.
-            exchange.coordinator().beat(1, Nanoseconds(7));
+            exchange.coordinator().beat(1, Nanoseconds(7), NEVER);
             watch.look(&exchange, std::iter::empty(), at(second).after(Nanoseconds(1)));
         }
         let record = watch.record().unwrap();
@@ -283,6 +297,37 @@ mod tests {
         assert_eq!((heart.client, heart.intervals), (ClientId(1), 3));
         assert_eq!([heart.lag_median_ns.0, heart.lag_max_ns.0], [200_000_000, 400_000_000]);
         assert_eq!(record.marked.len(), 1, "{:?}", record.marked);
+    }
+
+    #[test]
+    fn a_worker_that_does_not_beat_is_late_as_long_as_it_is_there_and_runs_clients() {
+        let process = std::process::id();
+        let lags = |beats: &dyn Fn(&Exchange), processes: &[u32]| {
+            let exchange = Exchange::new(1, 1 << 20).unwrap();
+            exchange.recorder(0).set_activity(Activity::Pausing);
+            exchange.coordinator().beat(0, Nanoseconds(3), at(1).after(Nanoseconds::from_milliseconds(10)));
+            let mut watch = GeneratorWatch::new(Path::new("/nowhere"), 2);
+            watch.look(&exchange, processes.iter().copied(), at(1));
+            beats(&exchange);
+            (2..5).for_each(|second| watch.look(&exchange, processes.iter().copied(), at(second)));
+            let record = watch.record().unwrap();
+            let marked: Vec<_> = record.marked.iter().map(|span| (span.begin, span.intervals)).collect();
+            (marked, record.heartbeats[0].lag_max_ns)
+        };
+        assert_eq!(
+            lags(&|_| {}, &[1, process]),
+            (vec![(at(1), 3)], Nanoseconds::from_milliseconds(2990)),
+            "something blocks it"
+        );
+        let quiet = (vec![], Nanoseconds(3));
+        assert_eq!(lags(&|exchange| exchange.coordinator().heart_ends(0), &[process]), quiet);
+        assert_eq!(lags(&|exchange| exchange.recorder(0).set_activity(Activity::Ended), &[process]), quiet);
+        assert_eq!(lags(&|_| {}, &[1]), quiet, "its measurer has ended");
+        let goes_on = |exchange: &Exchange| {
+            let late = Nanoseconds::from_milliseconds(800);
+            exchange.coordinator().beat(0, late, NEVER);
+        };
+        assert_eq!(lags(&goes_on, &[process]), (vec![(at(1), 1)], Nanoseconds::from_milliseconds(800)));
     }
 
     /// Looks for three intervals at clients of this thread, which is busy for 96 % of the first and 50 % of the others.

@@ -4,6 +4,8 @@
 //! Pure over what it is shown and told: the shared memory is read by [`HangDetection::look`], decisions depend only on that and
 //! on `now`.
 
+use std::collections::BTreeMap;
+
 use iolag_model::{
     Activity, AttemptId, ClientId, Deadlines, FailureCode, MonotonicTime, Nanoseconds, Operation, Outcome,
     Role, Sample, StageIndex,
@@ -15,6 +17,9 @@ use crate::{Exchange, InFlight, Sleeps};
 /// which it goes on.
 const CANCELLING: Nanoseconds = Nanoseconds::from_seconds(1);
 
+/// A worker that has not looked at its timer for so long is blocked by something.
+const SILENCE: Nanoseconds = Nanoseconds::from_seconds(1);
+
 /// Remembers what was already reported.
 #[derive(Debug)]
 pub struct HangDetection {
@@ -24,6 +29,8 @@ pub struct HangDetection {
     /// By client and lane the attempt that was reported as hung and has not ended.
     hung: Vec<Option<Sample>>,
     clients: Vec<Quiet>,
+    /// Since when it is seen that something blocks a worker, by its process and thread: none of its clients does what it said it would.
+    blocked: BTreeMap<(u32, u32), MonotonicTime>,
 }
 
 /// Since when a client shows nothing, and what was told of that.
@@ -70,7 +77,8 @@ impl HangDetection {
     pub fn new(exchange: &Exchange, deadlines: [Deadlines; Role::ALL.len()], now: MonotonicTime) -> Self {
         let (clients, lanes) = (exchange.clients() as usize, exchange.lanes() as usize);
         let quiet = Quiet { since: now, ..Quiet::default() };
-        Self { deadlines, lanes, hung: vec![None; clients * lanes], clients: vec![quiet; clients] }
+        let (hung, clients) = (vec![None; clients * lanes], vec![quiet; clients]);
+        Self { deadlines, lanes, hung, clients, blocked: BTreeMap::new() }
     }
 
     /// How long to pause between two looks: thousands of clients are a long one.
@@ -90,10 +98,12 @@ impl HangDetection {
     pub fn look(
         &mut self,
         exchange: &Exchange,
-        clients: impl IntoIterator<Item = u32>,
+        clients: impl IntoIterator<Item = u32, IntoIter: Clone>,
         sleeps: &Sleeps,
         now: MonotonicTime,
     ) -> Vec<Hang> {
+        let clients = clients.into_iter();
+        self.look_at_hearts(exchange, clients.clone(), now);
         let mut hangs = Vec::new();
         for client in clients {
             self.look_at(exchange, client, sleeps, now, &mut hangs);
@@ -114,6 +124,27 @@ impl HangDetection {
         (0..).zip(self.clients.iter().zip(self.hung.chunks(self.lanes))).flat_map(of_client).collect()
     }
 
+    fn look_at_hearts(
+        &mut self,
+        exchange: &Exchange,
+        clients: impl Iterator<Item = u32>,
+        now: MonotonicTime,
+    ) {
+        let is_blocked = |client: &u32| exchange.overdue(*client, now).is_some_and(|late| late > SILENCE);
+        let workers = clients.filter(is_blocked).filter_map(|client| exchange.thread(client));
+        let since = |worker| (worker, self.blocked.get(&worker).copied().unwrap_or(now));
+        self.blocked = workers.map(since).collect();
+    }
+
+    /// Since when something blocks the worker of a client that waits for something else.
+    fn blocked_since(&self, exchange: &Exchange, client: u32, activity: Activity) -> Option<MonotonicTime> {
+        let waits = matches!(activity, Activity::Meeting | Activity::Full | Activity::Pausing);
+        if !waits || self.blocked.is_empty() {
+            return None;
+        }
+        self.blocked.get(&exchange.thread(client)?).copied()
+    }
+
     fn look_at(
         &mut self,
         exchange: &Exchange,
@@ -123,8 +154,11 @@ impl HangDetection {
         hangs: &mut Vec<Hang>,
     ) {
         let activity = exchange.activity(client);
-        let is_working = matches!(activity, Activity::Working | Activity::Asking);
+        let blocked_since = self.blocked_since(exchange, client, activity);
+        let is_working = matches!(activity, Activity::Working | Activity::Asking) || blocked_since.is_some();
         let quiet = &mut self.clients[client as usize];
+        // While its process stood still nobody looked at it.
+        quiet.since = blocked_since.map_or(quiet.since, |since| quiet.since.max(since));
         if !is_working && self.lanes == 1 && self.hung[client as usize].is_none() && quiet.stall.is_none() {
             // It waits on purpose, with nothing in flight: of thousands of clients nearly all do.
             quiet.since = now;
@@ -194,7 +228,7 @@ fn hung_sample(flight: InFlight, now: MonotonicTime) -> Sample {
 mod tests {
     use super::*;
     use crate::Room;
-    use iolag_model::{DeadlineRule, Recorder};
+    use iolag_model::{Coordinator as _, DeadlineRule, Recorder};
 
     const DEADLINE: Nanoseconds = Nanoseconds(100);
     const AWAKE: Sleeps = Sleeps::new(MonotonicTime(0));
@@ -259,6 +293,38 @@ mod tests {
         let ended = watch.look(&exchange, [0], &AWAKE, MonotonicTime(1200));
         let [Hang::Ended { sample: Some(sample), .. }] = ended[..] else { panic!("{ended:?}") };
         assert_eq!((sample.outcome(), sample.duration), (Outcome::Late, Nanoseconds(200)));
+    }
+
+    #[test]
+    fn who_pauses_is_believed_as_long_as_nothing_blocks_its_worker() {
+        let exchange = Exchange::new(4, 1 << 20).unwrap();
+        let (coordinator, at) = (exchange.coordinator(), |time| MonotonicTime(SILENCE.0 + time));
+        // All are of this thread.
+        let activities = [Activity::Working, Activity::Pausing, Activity::Meeting, Activity::Ended];
+        for (client, activity) in (0..).zip(activities) {
+            exchange.recorder(client).set_activity(activity);
+        }
+        begin(&mut exchange.recorder(0), AttemptId(5), Operation::Stat, Activity::Working);
+        coordinator.beat(0, Nanoseconds::ZERO, MonotonicTime(20));
+        let mut watch = watch_over(&exchange);
+        assert_eq!(began(&mut watch, &exchange, 120), [0]);
+        assert_eq!(began(&mut watch, &exchange, at(20).0), [], "its worker is only a little late");
+        // Stopped and let go on: nobody looked meanwhile.
+        assert_eq!(began(&mut watch, &exchange, at(9000).0), []);
+        assert_eq!(began(&mut watch, &exchange, at(9100).0), []);
+        let hangs = watch.look(&exchange, 0..4, &AWAKE, at(9101));
+        let [Hang::Stalled { client: 1, sample }, Hang::Stalled { client: 2, .. }] = hangs[..] else {
+            panic!("{hangs:?}")
+        };
+        assert_eq!((sample.start, sample.duration), (at(9000), Nanoseconds(101)));
+        coordinator.beat(0, Nanoseconds(9085), at(9110));
+        let ended = watch.look(&exchange, 0..4, &AWAKE, at(9105));
+        assert!(
+            matches!(ended[..], [Hang::Ended { client: 1, .. }, Hang::Ended { client: 2, .. }]),
+            "{ended:?}"
+        );
+        coordinator.heart_ends(0);
+        assert_eq!(began(&mut watch, &exchange, at(SILENCE.0 * 2).0), []);
     }
 
     #[test]

@@ -229,8 +229,12 @@ impl Coordinator for SharedCoordinator {
         news.load(Ordering::SeqCst)
     }
 
-    fn beat(&self, rank: u32, lag: Nanoseconds) {
-        self.exchange.shared.slot(rank as usize).beat(lag);
+    fn beat(&self, rank: u32, lag: Nanoseconds, next: MonotonicTime) {
+        self.exchange.shared.slot(rank as usize).beat(lag, next);
+    }
+
+    fn heart_ends(&self, rank: u32) {
+        self.exchange.shared.slot(rank as usize).heart_ends();
     }
 }
 

@@ -364,6 +364,12 @@ impl Exchange {
         self.shared.control().tags.load(Ordering::Relaxed) > u32::from(TAGS_MAX)
     }
 
+    /// For how long the timer of this client's worker has been due and the worker has not looked; `None` if it is not due, or there
+    /// is none.
+    pub fn overdue(&self, client: u32, now: MonotonicTime) -> Option<Nanoseconds> {
+        self.shared.slot(client as usize).overdue(now)
+    }
+
     /// Tells the writer that no measurer will write any more.
     pub fn set_measured(&self) {
         self.shared.control().measured.store(1, Ordering::Release);

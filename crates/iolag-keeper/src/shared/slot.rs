@@ -10,7 +10,7 @@
 //!   head       of its ring: samples recorded            occupied   until when its measurer may be silent besides
 //!   activity   meeting, pausing, ended, …               lag        how late its worker's timer was
 //!   thread     kernel's id of the client's thread
-//!   process
+//!   process                                             due        when that is due next, 0 without a heart
 //! ```
 //! Of thousands of clients each line that one touches has left the processor's cache when it is touched again: that is why they are few.
 //! A reader takes `start_ns`, then the rest, then `start_ns` and `attempt` again: if they differ it looks later.
@@ -43,6 +43,7 @@ pub(crate) struct Slot {
     pub(crate) occupied_until: AtomicU64,
     /// The worst since the keeper looked, plus 1.
     lag_ns: AtomicU64,
+    due_ns: AtomicU64,
 }
 
 const _: () = {
@@ -120,12 +121,22 @@ impl Slot {
         Role::from_code(self.role.load(Ordering::Relaxed))
     }
 
-    pub(crate) fn beat(&self, lag: Nanoseconds) {
+    pub(crate) fn beat(&self, lag: Nanoseconds, next: MonotonicTime) {
         self.lag_ns.fetch_max(lag.0.saturating_add(1), Ordering::Relaxed);
+        self.due_ns.store(next.0, Ordering::Release);
+    }
+
+    pub(crate) fn heart_ends(&self) {
+        self.due_ns.store(0, Ordering::Release);
     }
 
     pub(crate) fn take_lag(&self) -> Option<Nanoseconds> {
         self.lag_ns.swap(0, Ordering::Relaxed).checked_sub(1).map(Nanoseconds)
+    }
+
+    pub(crate) fn overdue(&self, now: MonotonicTime) -> Option<Nanoseconds> {
+        let due = self.due_ns.load(Ordering::Acquire);
+        (due != 0 && due <= now.0).then(|| now.since(MonotonicTime(due)))
     }
 
     pub(crate) fn set_thread(&self, process: u32, thread: u32) {
