@@ -1,6 +1,6 @@
 //! What may be found in a run: one table, and the values of each.
 
-use iolag_model::{ErrorClass, Nanoseconds, Operation};
+use iolag_model::{ErrorClass, GeneratorLimit, Nanoseconds, Operation};
 
 use super::table::findings;
 use super::{Finding, FollowedFailure};
@@ -53,6 +53,8 @@ findings! { $ RunFound, RunFindingKind, whatever_in_run:
     Unsteady: Inferred { Unsteady(Unsteady) }
     /// The load reached the number of processors.
     ProcessorsBusy: Observed { ProcessorsBusy(ProcessorsBusy) }
+    /// The host that measured was itself beyond limits.
+    GeneratorBusy: Observed { GeneratorBusy(GeneratorBusy) }
     /// Clients did not start together.
     LateStart: Observed { LateStart(LateStart) }
     /// Stages were short.
@@ -238,6 +240,19 @@ pub struct ProcessorsBusy {
     pub load: f64,
     /// Processors.
     pub cpus: u32,
+}
+
+/// The host that measured was itself beyond limits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GeneratorBusy {
+    /// For so long.
+    pub time_ns: Nanoseconds,
+    /// Of so long.
+    pub of_ns: Nanoseconds,
+    /// That as a share.
+    pub share: f64,
+    /// Beyond which limits and how long each, the longest first.
+    pub limits: Vec<(GeneratorLimit, Nanoseconds)>,
 }
 
 /// Clients did not start together.

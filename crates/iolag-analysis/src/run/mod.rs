@@ -6,6 +6,7 @@ pub(crate) mod clustering;
 pub(crate) mod durations;
 pub(crate) mod engine;
 pub mod figure;
+pub(crate) mod generator;
 pub(crate) mod group;
 pub(crate) mod grouping;
 pub(crate) mod metadata;

@@ -1,11 +1,13 @@
 //! Verdicts and findings of checks, from made-up runs.
 
 use crate::scenario::{MS, S, Scenario, slow_beside_quick, three_directories};
-use crate::{told_of_check, told_of_stages};
-use iolag_analysis::{Feeling, Severity, analyse_check, analyse_metadata};
+use crate::{busy_generator, told_of_check, told_of_stages};
+use iolag_analysis::{Feeling, RunAnalysis, Severity, analyse_check, analyse_metadata};
 use iolag_model::{
-    ContactEnd, ContactRecord, FailureCode, FileSystem, Nanoseconds, Operation, Outcome, Phase, Sample,
+    ContactEnd, ContactRecord, FailureCode, FileSystem, GeneratorLimit, Nanoseconds, Operation, Outcome,
+    Phase, Sample,
 };
+use iolag_report::{CheckRows, Colour, run_text};
 
 /// Findings of the first directory of a check, as sentences.
 fn sentences(scenario: &Scenario) -> Vec<String> {
@@ -358,4 +360,25 @@ fn caches_are_a_footnote_where_there_is_storage_behind_them() {
     for in_memory in [Some("tmpfs"), Some("ramfs"), None] {
         assert!(!footnotes(in_memory).contains("aches"), "{in_memory:?}");
     }
+}
+
+#[test]
+fn a_host_that_was_busy_itself_is_a_note_behind_what_was_found_of_directories() {
+    let mut scenario = three_directories();
+    let text = |scenario: &Scenario| {
+        let analysis = analyse_check(&scenario.record, &scenario.by_target());
+        run_text(&RunAnalysis::Check(analysis), CheckRows::Known, 1000, Colour::Never)
+    };
+    let quiet = text(&scenario);
+    scenario.record.generator = Some(busy_generator((2, 40), GeneratorLimit::Lag));
+    assert_eq!(text(&scenario), quiet, "two seconds are no pattern");
+    scenario.record.generator = Some(busy_generator((4, 40), GeneratorLimit::Lag));
+    let busy = text(&scenario);
+    let told = "note: For 4.00 s of 40.0 s the host that measured was itself beyond limits: timers of workers over 50 ms late; response \
+                times of these moments may contain the host's own delay.";
+    let (before, after) = busy.split_once(told).expect("it is told");
+    assert!(before.contains("\nFindings"), "{before}");
+    assert!(!after.contains("serious:") && !after.contains("warning:"), "{after}");
+    let analysis = analyse_check(&scenario.record, &scenario.by_target());
+    assert_eq!(crate::told(&crate::document(&RunAnalysis::Check(analysis))["findings"]).len(), 1);
 }

@@ -7,6 +7,7 @@ mod scenario;
 mod stages;
 
 use iolag_analysis::{CheckAnalysis, MetadataAnalysis, RunAnalysis, RunFindingKind, Severity};
+use iolag_model::{GeneratorLimit, GeneratorRecord, MarkedSpan, MonotonicTime, Nanoseconds};
 use iolag_report::write_json;
 use scenario::Scenario;
 use serde::Deserialize;
@@ -44,4 +45,18 @@ fn document(analysis: &RunAnalysis) -> serde_json::Value {
 
 fn told(findings: &serde_json::Value) -> Vec<Told> {
     serde_json::from_value(findings.clone()).expect("they are findings")
+}
+
+/// A generator that for so many of so many seconds was beyond a limit.
+fn busy_generator((marked, of): (u64, u64), limit: GeneratorLimit) -> GeneratorRecord {
+    let interval_ns = Nanoseconds::from_seconds(1);
+    let end = MonotonicTime(interval_ns.0 * marked);
+    let span = MarkedSpan { begin: MonotonicTime(0), end, intervals: marked, beyond: vec![limit] };
+    GeneratorRecord {
+        interval_ns,
+        intervals: of,
+        heartbeats: Vec::new(),
+        measurers: Vec::new(),
+        marked: vec![span],
+    }
 }

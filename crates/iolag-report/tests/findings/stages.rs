@@ -1,12 +1,14 @@
 //! Stages, working sets and findings of metadata runs, from made-up runs.
 
 use crate::scenario::{MS, S, Scenario, one_after_the_other, usb_stick};
-use crate::told_of_stages;
+use crate::{Told, busy_generator, told_of_stages};
 use iolag_analysis::{
     LostObjects, MetadataAnalysis, RepetitionJudgement, RunFindingKind, Severity, WorkingSet,
     analyse_metadata,
 };
-use iolag_model::{FailureCode, MemoryState, Nanoseconds, Operation, Outcome, Phase, RunState};
+use iolag_model::{
+    FailureCode, GeneratorLimit, MemoryState, Nanoseconds, Operation, Outcome, Phase, RunState,
+};
 use proptest::prelude::*;
 
 #[test]
@@ -241,6 +243,40 @@ fn doubts_about_the_measurement_are_said() {
     ] {
         assert!(told.iter().any(|one| one.sentence.contains(part)), "{part:?} is not in {told:#?}");
     }
+}
+
+#[test]
+fn a_host_that_was_busy_itself_is_told_once_and_only_if_it_matters() {
+    let told = |marked: u64, of: u64, limit| {
+        let mut scenario = usb_stick();
+        scenario.record.after = Some(MemoryState { load: Some([9.5, 5.0, 1.0]), ..MemoryState::default() });
+        scenario.record.generator = Some(busy_generator((marked, of), limit));
+        let told = told_of_stages(&analyse_metadata(&scenario.record, &scenario.by_stage()));
+        let is_of_host =
+            |told: &Told| matches!(told.kind, RunFindingKind::GeneratorBusy | RunFindingKind::ProcessorsBusy);
+        let told = told.into_iter().filter(is_of_host);
+        told.map(|told| (told.kind, told.severity, told.sentence)).collect::<Vec<_>>()
+    };
+    let by_load = (
+        RunFindingKind::ProcessorsBusy,
+        Severity::Warning,
+        "The load was 9.5 on 8 processors: the clients may have waited for them.".to_owned(),
+    );
+    let busy = |severity, time: &str, what: &str| {
+        let sentence = format!(
+            "For {time} the host that measured was itself beyond limits: {what}; response times of these moments may contain the host's own delay."
+        );
+        (RunFindingKind::GeneratorBusy, severity, sentence)
+    };
+    assert_eq!(told(2, 300, GeneratorLimit::Lag), std::slice::from_ref(&by_load));
+    assert_eq!(
+        told(3, 300, GeneratorLimit::Lag),
+        [by_load, busy(Severity::Note, "3.00 s of 5 min 00 s", "timers of workers over 50 ms late")]
+    );
+    assert_eq!(
+        told(50, 60, GeneratorLimit::Processors),
+        [busy(Severity::Warning, "50.0 s of 60.0 s", "processors busy for over 95 % of the time")]
+    );
 }
 
 /// A run by one client that precreates, iterates and cleans up; `failures` are `(stage, operation, how many, errno)`.

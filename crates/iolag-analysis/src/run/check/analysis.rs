@@ -11,6 +11,7 @@ use super::stopped::Stopped;
 use super::verdict::{Evidence, Verdict, verdict};
 use crate::finding::of_runs::RunFinding;
 use crate::run::any_workload::footnotes;
+use crate::run::generator::{generator_busy, of_a_look};
 use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
 
 /// What `iolag check` found out.
@@ -26,6 +27,8 @@ pub struct CheckAnalysis {
     pub directories: Vec<DirectoryAnalysis>,
     /// A directory on the machine's own memory, with which they were compared.
     pub control: Option<DirectoryAnalysis>,
+    /// What was found of the host, and so of all directories.
+    pub findings: Vec<RunFinding>,
     /// What is to be known of nearly every result, each in a sentence; told in one line.
     pub footnotes: Vec<String>,
     /// What to know before trusting the numbers.
@@ -105,6 +108,7 @@ pub fn analyse_check(run: &RunRecord, summaries: &Summaries) -> CheckAnalysis {
     let control = control
         .filter(|control| usize::from(control.0) < directories.len())
         .map(|control| directories.remove(usize::from(control.0)));
+    let busy = run.generator.as_ref().and_then(|record| generator_busy(record, run.environment.cpus));
     CheckAnalysis {
         schema: SUMMARY_SCHEMA,
         precision: summaries.precision,
@@ -115,6 +119,7 @@ pub fn analyse_check(run: &RunRecord, summaries: &Summaries) -> CheckAnalysis {
         ),
         directories,
         control,
+        findings: busy.map(of_a_look).into_iter().collect(),
         trust: run.trust.iter().cloned().chain(summaries.unknown.trust()).collect(),
         remarks: run.remarks.clone(),
     }

@@ -23,12 +23,13 @@ pub struct ToldFindings<'a> {
 pub struct FoundInDirectories<'a> {
     /// That of the worst directory.
     pub finding: &'a RunFinding,
-    /// The worst, and the others in the order in which they get better.
+    /// The worst, and the others in the order in which they get better; none for what was found of the host.
     pub directories: Vec<&'a str>,
 }
 
 impl CheckAnalysis {
-    /// The findings of all directories, each told once: first what several have, then what only one has.
+    /// The findings of all directories, each told once: first what several have, then what only one has. What was found of the host stands
+    /// behind what several have, or else last.
     pub fn told_findings(&self) -> Vec<ToldFindings<'_>> {
         let is_common = |finding: &RunFinding| {
             let has = |directory: &&DirectoryAnalysis| {
@@ -53,7 +54,10 @@ impl CheckAnalysis {
         }
         let mut findings: Vec<FoundInDirectories<'_>> = alike.into_iter().map(told_once).collect();
         findings.sort_by_key(|told| told.finding.severity);
-        told.insert(0, ToldFindings { directory: None, findings });
+        let place = if findings.is_empty() { told.len() } else { 0 };
+        let of_host = self.findings.iter();
+        findings.extend(of_host.map(|finding| FoundInDirectories { finding, directories: Vec::new() }));
+        told.insert(place, ToldFindings { directory: None, findings });
         told.retain(|told| !told.findings.is_empty());
         told
     }

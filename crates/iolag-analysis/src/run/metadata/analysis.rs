@@ -1,7 +1,7 @@
 //! `iolag bench metadata`: per stage rates, balance between clients, and what to think of it.
 
 use super::stage::{StageAnalysis, stage_analysis};
-use iolag_model::{Nanoseconds, Operation, Phase, RunRecord, RunState, TargetRecord, Trust};
+use iolag_model::{GeneratorLimit, Nanoseconds, Operation, Phase, RunRecord, RunState, TargetRecord, Trust};
 
 use super::self_read::{SelfReadShare, self_read_share};
 use super::stage_endings::{count_unfinished, cut_off};
@@ -13,6 +13,7 @@ use crate::finding::of_runs::{
 };
 use crate::finding::words::share_in_words;
 use crate::run::any_workload::{common_sightings, footnotes};
+use crate::run::generator::{generator_busy, of_load};
 use crate::run::sightings::{Sighting, merged};
 use crate::run::stage_names::StageKey;
 use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
@@ -60,7 +61,7 @@ pub fn analyse_metadata(run: &RunRecord, summaries: &Summaries) -> MetadataAnaly
     findings.extend(aftermath.finding(&stages));
     findings.extend(found_in_stages(&stages, &aftermath));
     findings.extend(repetitions.as_ref().and_then(|repetitions| repetitions_differ(repetitions, run)));
-    findings.extend(processors_busy(run));
+    findings.extend(host_busy(run));
     findings.extend(clients_start_late(&stages));
     findings.extend(stages_are_short(&stages));
     findings.extend(stage_cut_off(&stages, run.spec.clients));
@@ -161,6 +162,15 @@ fn repetitions_differ(comparison: &RepetitionComparison, run: &RunRecord) -> Opt
     };
     let found = RunFound::RepetitionsDiffer(RepetitionsDiffer { comparison: *comparison, suspect });
     Some(RunFinding::new(found, Severity::Warning))
+}
+
+/// That the host was busy. A load that says no more than what was seen second by second is not told beside it.
+fn host_busy(run: &RunRecord) -> impl Iterator<Item = RunFinding> {
+    let busy = run.generator.as_ref().and_then(|record| generator_busy(record, run.environment.cpus));
+    let is_processors = |(limit, _): &(GeneratorLimit, Nanoseconds)| *limit == GeneratorLimit::Processors;
+    let is_told = busy.as_ref().is_some_and(|busy| busy.limits.iter().any(is_processors));
+    let by_load = if is_told { None } else { processors_busy(run) };
+    by_load.into_iter().chain(busy.map(of_load))
 }
 
 fn processors_busy(run: &RunRecord) -> Option<RunFinding> {

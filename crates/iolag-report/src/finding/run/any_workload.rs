@@ -1,9 +1,11 @@
-//! What any workload may give, in words: slow attempts, failures, two modes.
+//! What any workload may give, in words: slow attempts, failures, two modes; and a host that was busy itself.
 
 use std::borrow::Cow;
 
-use iolag_analysis::{FailedAttempts, LongAttempts, TwoModesFound, capitalised, share_in_words};
-use iolag_model::format_count;
+use iolag_analysis::{
+    FailedAttempts, GeneratorBusy, LongAttempts, TwoModesFound, capitalised, joined, share_in_words,
+};
+use iolag_model::{GeneratorLimit, format_count};
 
 use crate::finding::in_words::{About, Evidence, EvidenceAmount, InWords};
 
@@ -57,5 +59,54 @@ impl InWords for TwoModesFound {
     fn evidence(&self) -> Vec<Evidence> {
         let share = self.modes.fast_share;
         vec![Evidence::new("share of the fast", share_in_words(share), EvidenceAmount::Share(share))]
+    }
+}
+
+impl InWords for GeneratorBusy {
+    fn sentence(&self, _about: &About<'_>) -> String {
+        let Self { time_ns, of_ns, limits, .. } = self;
+        let one = |(limit, time)| match limits.len() {
+            1 => beyond(limit).to_owned(),
+            _ => format!("{} ({time})", beyond(limit)),
+        };
+        format!(
+            "For {time_ns} of {of_ns} the host that measured was itself beyond limits: {}; response times of these moments may contain \
+             the host's own delay.",
+            joined(limits.iter().copied().map(one).collect())
+        )
+    }
+
+    fn advice(&self) -> Cow<'static, str> {
+        match self.limits.first().map(|(limit, _)| limit) {
+            Some(GeneratorLimit::Descriptors) => {
+                "Allow more descriptors (`ulimit -n`), or use fewer clients per host. `generator` in run.json has the moments."
+            }
+            Some(GeneratorLimit::Ports) => {
+                "Allow more local ports (`net.ipv4.ip_local_port_range`), or use fewer clients per host. `generator` in run.json has \
+                 the moments."
+            }
+            _ => {
+                "Repeat it when the host is quiet, with fewer clients per host or from more hosts, and compare before you blame the \
+                 storage. `generator` in run.json has the moments."
+            }
+        }
+        .into()
+    }
+
+    fn evidence(&self) -> Vec<Evidence> {
+        let share = self.share;
+        vec![Evidence::new("share of the time", share_in_words(share), EvidenceAmount::Share(share))]
+    }
+}
+
+/// What it means to be beyond a limit.
+const fn beyond(limit: GeneratorLimit) -> &'static str {
+    match limit {
+        GeneratorLimit::Lag => "timers of workers over 50 ms late",
+        GeneratorLimit::Processors => "processors busy for over 95 % of the time",
+        GeneratorLimit::Descriptors => "over 90 % of a measurer's descriptors in use",
+        GeneratorLimit::Ports => "over 90 % of the local ports in use",
+        GeneratorLimit::Measurer => "workers busy for over 95 % of the time",
+        GeneratorLimit::Unknown => "one that a later iolag knows",
     }
 }

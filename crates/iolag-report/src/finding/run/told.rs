@@ -63,8 +63,7 @@ pub(crate) fn findings_of_check(analysis: &CheckAnalysis) -> Vec<FindingsOfDirec
 /// The sentence of the worst directory, and where else it is so.
 fn in_directories(found: &FoundInDirectories<'_>) -> FindingInWords<RunFindingKind> {
     let words = in_words(found.finding);
-    let (worst, others) =
-        found.directories.split_first().map_or(("", &[][..]), |(worst, others)| (*worst, others));
+    let Some((worst, others)) = found.directories.split_first() else { return words };
     let also = match others {
         [] => String::new(),
         others => format!("; also in {}", joined(others.iter().map(|other| (*other).to_owned()).collect())),

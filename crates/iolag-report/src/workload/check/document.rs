@@ -17,6 +17,8 @@ pub(super) struct CheckDocument<'a> {
     ranking: &'a Option<String>,
     directories: Vec<DirectoryDocument<'a>>,
     control: Option<DirectoryDocument<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    findings: Vec<FindingInWords<RunFindingKind>>,
     footnotes: &'a [String],
     trust: &'a [Trust],
     remarks: &'a [String],
@@ -43,6 +45,7 @@ impl<'a> From<&'a CheckAnalysis> for CheckDocument<'a> {
             ranking: &analysis.ranking,
             directories: analysis.directories.iter().map(Into::into).collect(),
             control: analysis.control.as_ref().map(Into::into),
+            findings: in_words_each(&analysis.findings),
             footnotes: &analysis.footnotes,
             trust: &analysis.trust,
             remarks: &analysis.remarks,

@@ -43,7 +43,8 @@ impl Judged for CheckAnalysis {
     }
 
     fn findings(&self) -> Vec<FindingInWords<RunFindingKind>> {
-        self.directories.iter().flat_map(|directory| in_words_each(&directory.findings)).collect()
+        let of_directories = self.directories.iter().map(|directory| &directory.findings);
+        of_directories.chain([&self.findings]).flat_map(|findings| in_words_each(findings)).collect()
     }
 
     fn told_findings(&self) -> Vec<FindingGroup<'_>> {
