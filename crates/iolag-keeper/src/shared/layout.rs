@@ -1,4 +1,4 @@
-//! What lies where in the shared memory, and the handles that each role takes.
+//! What lies where in the shared memory, and what keeper and writer read there.
 //!
 //! ```text
 //! control (4096)   slots (256 each)   counters of texts (24 each)   rings of samples   rings of texts
@@ -13,15 +13,12 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use iolag_model::{
-    Activity, AttemptId, Detail, Meeting, MonotonicTime, Nanoseconds, Operation, Recorder, Role, Sample,
-    StageIndex,
-};
+use iolag_model::{Activity, Meeting, MonotonicTime, Nanoseconds, Role, Sample};
 use rustix::thread::sched_getaffinity;
 
-use super::detail_ring::{DetailCounters, DetailPlace, DetailProducer, DetailReader};
+use super::detail_ring::{DetailCounters, DetailPlace, DetailReader};
 use super::memory::SharedMemory;
-use super::ring::{LINE, RingPlace, RingProducer, RingReader};
+use super::ring::{LINE, RingPlace, RingReader};
 use super::room::{DETAIL_BYTES_MAX, Room};
 use super::slot::{EXPECTED, InFlight, Slot};
 use crate::KeeperError;
@@ -43,7 +40,7 @@ pub(crate) struct Control {
     /// Set by the keeper: no measurer will write any more, so the writer may finish.
     measured: AtomicU32,
     /// Set by who has something for the writer that should not wait; taken back by the writer before it looks.
-    call: AtomicU32,
+    pub(crate) call: AtomicU32,
     /// How many samples the keeper has put into its ring.
     keepers_head: AtomicU64,
     /// Samples that found their ring full although the run was stopped: lost, and said so.
@@ -110,7 +107,7 @@ impl Places {
     }
 
     /// The slot of one lane of a client.
-    fn lane(&self, client: usize, lane: usize) -> &Slot {
+    pub(crate) fn lane(&self, client: usize, lane: usize) -> &Slot {
         assert!(client < self.clients && lane < self.lanes, "no such client, or no such lane");
         let slot = if lane == 0 { client } else { self.clients + client * (self.lanes - 1) + lane - 1 };
         // SAFETY: within the slots; zeroed memory is valid and only atomics touch it.
@@ -140,7 +137,7 @@ impl Places {
         if ring == self.clients { (offset, Self::stride(KEEPER_SAMPLES)) } else { (offset, stride) }
     }
 
-    fn details(&self, ring: usize) -> DetailPlace {
+    pub(crate) fn details(&self, ring: usize) -> DetailPlace {
         let (keepers, bytes) = self.ring_range(self.clients);
         let offset = (keepers + bytes).next_multiple_of(PAGE) + ring * self.detail_bytes;
         DetailPlace {
@@ -151,7 +148,7 @@ impl Places {
         }
     }
 
-    fn ring(&self, ring: usize) -> RingPlace {
+    pub(crate) fn ring(&self, ring: usize) -> RingPlace {
         assert!(ring <= self.clients, "no such ring");
         let capacity = if ring == self.clients { KEEPER_SAMPLES } else { self.ring_samples };
         let (offset, _) = self.ring_range(ring);
@@ -215,33 +212,10 @@ impl Exchange {
         self.shared.memory.bytes()
     }
 
-    /// The recorder of `client`. To be taken once, by the process that runs the client.
-    pub fn recorder(&self, client: u32) -> SharedRecorder {
-        let ring = client as usize;
-        SharedRecorder {
-            client: ring,
-            slot: self.shared.slot(ring),
-            lane: self.shared.slot(ring),
-            room_asked: SharedRecorder::RESERVE as u64 + u64::from(self.lanes()),
-            producer: RingProducer::new(self.shared.ring(ring)),
-            details: DetailProducer::new(self.shared.details(ring)),
-            lost: &self.shared.control().samples_lost,
-            shared: Arc::clone(&self.shared),
-        }
-    }
-
     /// Makes the ring of `client` present in this process, so that recording never faults.
     pub fn prefault(&self, client: u32) {
         let (offset, bytes) = self.shared.ring_range(client as usize);
         self.shared.memory.prefault(offset, bytes);
-    }
-
-    /// The keeper's own ring, for hung attempts.
-    pub fn keeper_ring(&self) -> KeeperRing {
-        KeeperRing {
-            producer: RingProducer::new(self.shared.ring(self.shared.clients)),
-            details: DetailProducer::new(self.shared.details(self.shared.clients)),
-        }
     }
 
     /// Readers of all rings, in the order of clients, the keeper's last.
@@ -383,123 +357,5 @@ impl Exchange {
     /// Samples that could not be recorded: 0, unless a stopped client used up its reserve.
     pub fn samples_lost(&self) -> u64 {
         self.shared.control().samples_lost.load(Ordering::Relaxed)
-    }
-}
-
-/// A client's recorder in shared memory.
-#[derive(Debug)]
-pub struct SharedRecorder {
-    client: usize,
-    slot: *const Slot,
-    /// The slot of the lane that is spoken of.
-    lane: *const Slot,
-    /// Places that there must be for an operation to begin: the reserve, and one for each that may be in flight.
-    room_asked: u64,
-    producer: RingProducer,
-    details: DetailProducer,
-    lost: *const AtomicU64,
-    shared: Arc<Places>,
-}
-
-// SAFETY: the pointers refer to atomics in shared memory that `shared` keeps mapped.
-unsafe impl Send for SharedRecorder {}
-
-impl SharedRecorder {
-    #[inline]
-    fn slot(&self) -> &Slot {
-        // SAFETY: points into the mapping that `shared` keeps.
-        unsafe { &*self.slot }
-    }
-
-    #[inline]
-    fn lane(&self) -> &Slot {
-        // SAFETY: points into the mapping that `shared` keeps.
-        unsafe { &*self.lane }
-    }
-
-    /// Tells the keeper which thread runs the client; called by that thread.
-    pub fn register_thread(&self) {
-        let process = rustix::process::getpid().as_raw_nonzero().get() as u32;
-        let thread = rustix::thread::gettid().as_raw_nonzero().get() as u32;
-        self.slot().set_thread(process, thread);
-    }
-
-    /// Number of clients in the exchange.
-    pub fn clients(&self) -> u32 {
-        self.shared.clients as u32
-    }
-}
-
-impl Recorder for SharedRecorder {
-    #[inline]
-    fn set_lane(&mut self, lane: u32) {
-        self.lane = self.shared.lane(self.client, lane as usize);
-    }
-
-    #[inline]
-    fn has_room(&mut self) -> bool {
-        self.producer.has_room_for(self.room_asked)
-    }
-
-    #[inline]
-    fn announce(
-        &mut self,
-        attempt: AttemptId,
-        operation: Operation,
-        stage: StageIndex,
-        intended: MonotonicTime,
-    ) {
-        self.lane().announce(attempt, operation, stage, intended);
-    }
-
-    #[inline]
-    fn begin(&mut self, start: MonotonicTime) {
-        self.lane().begin(start);
-    }
-
-    #[inline]
-    fn record(&mut self, sample: Sample) {
-        self.lane().end();
-        if self.producer.push(sample).is_err() {
-            // SAFETY: points into the mapping that `shared` keeps.
-            unsafe { &*self.lost }.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    fn record_detail(&mut self, detail: &Detail) {
-        self.details.push(detail);
-        self.shared.control().call.store(1, Ordering::Release);
-    }
-
-    fn offer_detail(&mut self, detail: &Detail) {
-        self.details.push_at_once(detail);
-        self.shared.control().call.store(1, Ordering::Release);
-    }
-
-    #[inline]
-    fn set_activity(&mut self, activity: Activity) {
-        if self.slot().thread().1 == 0 {
-            self.register_thread();
-        }
-        self.slot().set_activity(activity);
-    }
-}
-
-/// The keeper's own ring.
-#[derive(Debug)]
-pub struct KeeperRing {
-    producer: RingProducer,
-    details: DetailProducer,
-}
-
-impl KeeperRing {
-    /// Records a sample; returns whether there was room. The ring holds 16 Ki samples and hung attempts are few.
-    pub fn record(&mut self, sample: Sample) -> bool {
-        self.producer.push(sample).is_ok()
-    }
-
-    /// Adds a text to an attempt. The keeper does not wait: without room the text is counted as lost.
-    pub fn record_detail(&mut self, detail: &Detail) -> bool {
-        self.details.push_at_once(detail)
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod coordinator;
 pub(crate) mod detail_ring;
 pub(crate) mod layout;
 pub(crate) mod memory;
+pub(crate) mod recorders;
 pub(crate) mod ring;
 pub(crate) mod room;
 pub(crate) mod slot;

@@ -333,7 +333,7 @@ fn the_alarm_of_one_request_serves_the_next_ones_whose_deadlines_are_later_or_ea
     let ended = runtime.block_on(async {
         let (_bell, hears) = bell();
         let begin = Instant::now();
-        let mut waiter = Waiter::new(Seen::default(), PausedClock(begin), 0, hears);
+        let mut waiter = Waiter::new(Alone::default(), PausedClock(begin), 0, hears);
         let mut ended = Vec::new();
         // How long the answer takes, and the deadline, in seconds: of the third request the alarm is set anew, in the fifth it wakes too early.
         for (answer, deadline) in [(1, 10), (2, 10), (9, 3), (1, 10), (20, 14)] {
