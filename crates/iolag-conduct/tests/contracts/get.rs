@@ -10,10 +10,10 @@ use iolag_backend::{
     AsyncExecution, AsyncOpening, AsyncSession, BackendError, Blocks, Completion, Descriptors, Mark,
     NameTable, ObjectKey, Request, TagTable,
 };
-use iolag_keeper::{Exchange, Room};
+use iolag_keeper::Exchange;
 use iolag_model::{
-    ClientId, Clock, ErrorClass, FailureCode, MonotonicClock, MonotonicTime, Nanoseconds, Operation, Outcome,
-    Sample, TagKind,
+    ClientId, Clock, ErrorClass, FailureCode, MonotonicClock, MonotonicTime, Operation, Outcome, Sample,
+    TagKind,
 };
 use iolag_workload::{
     Client, ClientLoop, Done, DriveOptions, IfNotOpen, Job, Step, Workers, run_async_clients,
@@ -21,6 +21,7 @@ use iolag_workload::{
 use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::TcpStream;
 
+use crate::DEADLINE;
 use crate::server::{LARGE, serve};
 
 /// What is asked of the server, in this order; it is busy when it is first asked for that.
@@ -163,11 +164,9 @@ fn objects_of_a_server_are_read_by_name_to_the_end_and_samples_say_where_and_why
     let (told, told_servers) = channel();
     let tags = Arc::new(TagTable::new(move |_, name| told.send(name.to_owned()).ok().map(|()| 1)));
     let common = Common { server, names, blocks, tags };
-    let room = Room { clients: CLIENTS, lanes: 1, ring_bytes: 1 << 20, samples_per_client: None };
-    let exchange = Exchange::with_room(room).unwrap();
+    let exchange = Exchange::new(CLIENTS, 1 << 20).unwrap();
     let job = |rank| {
-        let options =
-            DriveOptions { client: ClientId(rank), rank, deadlines: Nanoseconds::from_seconds(60).into() };
+        let options = DriveOptions { client: ClientId(rank), rank, deadlines: DEADLINE.into() };
         let common = common.clone();
         let open = move || -> AsyncOpening<'static> { Box::pin(open(common.clone())) };
         let client = ClientLoop::new(Gets { next: 0 }, exchange.recorder(rank), options);
@@ -185,18 +184,14 @@ fn objects_of_a_server_are_read_by_name_to_the_end_and_samples_say_where_and_why
         let first_byte = (Operation::CallFirstByte, Outcome::Ok, 0, 0);
         let get = |outcome, code: FailureCode, bytes| (Operation::Read, outcome, code.0, bytes);
         let (none, large) = (FailureCode::NONE, LARGE as u64);
-        let expected = [
+        let gets = [
             get(Outcome::Ok, none, 3),
-            first_byte,
             get(Outcome::Ok, none, large),
-            first_byte,
             get(Outcome::Error, FailureCode::http(404), 2),
-            first_byte,
             get(Outcome::Retried, FailureCode::http(503), 5),
-            first_byte,
             get(Outcome::Ok, none, 0),
-            first_byte,
         ];
+        let expected: Vec<_> = gets.into_iter().flat_map(|get| [get, first_byte]).collect();
         assert_eq!(samples[2..].iter().map(told).collect::<Vec<_>>(), expected);
     }
 }
