@@ -30,6 +30,12 @@ impl TagTable {
 
     /// The tag of this name. With all numbers used up 0, which tells nothing apart.
     pub fn tag(&self, kind: TagKind, name: &str) -> u16 {
+        // What stands before a server is who asks it.
+        let name = if kind == TagKind::Server {
+            name.rsplit_once('@').map_or(name, |(_, server)| server)
+        } else {
+            name
+        };
         let mut name = one_line(&redact(name));
         name.truncate(name.floor_char_boundary(NAME_BYTES_MAX));
         let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -89,8 +95,9 @@ mod tests {
         let (table, announced) = table(9);
         let long = "ä".repeat(NAME_BYTES_MAX);
         let names = ["s3://key:geheim@a:9000/b", "a\nb", &long];
-        assert_eq!(names.map(|name| table.tag(TagKind::Server, name)), [1, 2, 3]);
+        assert_eq!(names.map(|name| table.tag(TagKind::PathKind, name)), [1, 2, 3]);
+        assert_eq!(table.tag(TagKind::Server, "key:geheim@a:9000"), 4);
         let told: Vec<_> = announced.lock().unwrap().iter().map(|(_, name)| name.clone()).collect();
-        assert_eq!(told, ["s3://key:***@a:9000/b", "a\u{fffd}b", &"ä".repeat(127)]);
+        assert_eq!(told, ["s3://key:***@a:9000/b", "a\u{fffd}b", &"ä".repeat(127), "a:9000"]);
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use iolag_analysis::Summaries;
 use iolag_backend::{Place, TagTable};
 use iolag_keeper::{Exchange, Inbox, Messenger, Outbox};
-use iolag_model::{Calibration, Detail, FileSystem, Nanoseconds, PlaceIdentity, RunRecord, TagRecord};
+use iolag_model::{Calibration, Detail, FileSystem, Nanoseconds, PlaceIdentity, RunRecord};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -52,8 +52,6 @@ pub enum FromMeasurer {
     Calibrated(Calibration),
     /// Something to know about how the numbers came about, for example which compiler was found.
     Remark(String),
-    /// What samples to come mean by this tag.
-    Tag(TagRecord),
     /// This target cannot be measured.
     Failed {
         /// Which target of the run.
@@ -148,15 +146,11 @@ pub fn tell_placed(outbox: &Outbox, target: u16, mut place: Place) {
     remark.into_iter().for_each(|remark| tell(outbox, &FromMeasurer::Remark(remark)));
 }
 
-/// Tags for the sessions of a measurer. Their numbers are the run's, whichever process asks, and the keeper is told of each name before
-/// any sample has its number: of who is killed no sample is without a name.
-pub fn tags_of_run(exchange: &Exchange, outbox: &Outbox) -> TagTable {
-    let (exchange, outbox) = (exchange.clone(), outbox.clone());
-    TagTable::new(move |kind, name| {
-        let tag = exchange.next_tag()?;
-        tell(&outbox, &FromMeasurer::Tag(TagRecord { tag, kind, name: name.to_owned(), target: None }));
-        Some(tag)
-    })
+/// Tags for the sessions of a measurer. Their numbers are the run's, whichever process asks, and their names are where the keeper finds
+/// them, also those of who is killed.
+pub fn tags_of_run(exchange: &Exchange) -> TagTable {
+    let exchange = exchange.clone();
+    TagTable::new(move |kind, name| exchange.tag(kind, name))
 }
 
 /// Sends a message to a child.

@@ -82,7 +82,7 @@ fn try_measure(
         positions: assignment.positions.as_deref(),
         backend: backend.as_ref(),
         exchange,
-        tags: Arc::new(tags_of_run(exchange, outbox)),
+        tags: Arc::new(tags_of_run(exchange)),
     };
     let (driven, mut end) = bench.measure(&floor)?;
     // Who looks for it by its path finds nothing, as if it were removed.

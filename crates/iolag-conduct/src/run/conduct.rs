@@ -280,12 +280,11 @@ fn final_record(
         }
     }
     record.remarks.extend(writing.halted().map(str::to_owned));
-    record.tags.extend(watched.tags.iter().cloned());
-    record.tags.sort_by_key(|tag| tag.tag);
+    record.tags = exchange.tags();
     if exchange.lacked_tags() {
-        record
-            .remarks
-            .push(format!("Samples tell {TAGS_MAX} names apart and no more: the others have no tag."));
+        record.remarks.push(format!(
+            "There are {TAGS_MAX} tags for names, and no more: the samples of others have none."
+        ));
     }
     record.trust.extend(watched.trust.iter().cloned());
     record.anchors.extend(&watched.anchors);

@@ -160,7 +160,6 @@ impl Watch<'_> {
                     self.watched.calibration.get_or_insert(calibration);
                 }
                 FromMeasurer::Remark(remark) => self.watched.remarks.push(remark),
-                FromMeasurer::Tag(tag) => self.watched.tags.push(tag),
                 FromMeasurer::Failed { target, sentence } => {
                     self.watched.unusable.push((target, sentence));
                 }

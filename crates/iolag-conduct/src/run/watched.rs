@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use iolag_model::{
-    Anchor, Calibration, ClientRecord, GeneratorRecord, Nanoseconds, RunRecord, TagRecord, TargetRecord,
-    Trust,
+    Anchor, Calibration, ClientRecord, GeneratorRecord, Nanoseconds, RunRecord, TargetRecord, Trust,
 };
 
 use crate::messages::{MeasurerEnd, SetUpOutcome};
@@ -19,8 +18,6 @@ pub struct Watched {
     pub unusable: Vec<(u16, String)>,
     /// What measurers remarked.
     pub remarks: Vec<String>,
-    /// What measurers mean by the tags of their samples.
-    pub tags: Vec<TagRecord>,
     /// Targets whose measurer stood still and was ended, with one sentence each: that says nothing of them.
     pub halted: BTreeMap<u16, String>,
     /// What to know before trusting the numbers.

@@ -1,7 +1,7 @@
 //! What lies where in the shared memory, and what keeper and writer read there.
 //!
 //! ```text
-//! control (4096)   slots (256 each)   counters of texts (24 each)   rings of samples   rings of texts
+//! control (4096)   slots (256 each)   counters of texts (24 each)   rings of samples   rings of texts   names behind tags
 //! ```
 //! There is a slot for each operation that a client may have in flight: those of its first lane come first, in the order of the
 //! clients, and say what the client is doing besides. There is one ring per client, and one more, without a slot, for the keeper's own
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use iolag_model::{Activity, Meeting, MonotonicTime, Nanoseconds, Role, Sample};
+use iolag_model::{Activity, Meeting, MonotonicTime, Nanoseconds, Role, Sample, TagKind, TagRecord};
 use rustix::thread::sched_getaffinity;
 
 use super::detail_ring::{DetailCounters, DetailPlace, DetailReader};
@@ -21,10 +21,8 @@ use super::memory::SharedMemory;
 use super::ring::{LINE, RingPlace, RingReader};
 use super::room::{DETAIL_BYTES_MAX, Room};
 use super::slot::{EXPECTED, InFlight, Slot};
+use super::tags::TagPlaces;
 use crate::KeeperError;
-
-/// So many tags has a run at most: run.json names them all.
-pub const TAGS_MAX: u16 = 4096;
 
 const PAGE: usize = 4096;
 const KEEPER_SAMPLES: usize = 16 << 10;
@@ -45,8 +43,6 @@ pub(crate) struct Control {
     keepers_head: AtomicU64,
     /// Samples that found their ring full although the run was stopped: lost, and said so.
     pub(crate) samples_lost: AtomicU64,
-    /// Tags asked for so far, up to one more than there are.
-    tags: AtomicU32,
 }
 
 /// Where the clients of one role meet.
@@ -148,6 +144,11 @@ impl Places {
         }
     }
 
+    /// The names behind tags: last, so that they take no memory where there are none.
+    fn tags(&self) -> TagPlaces<'_> {
+        TagPlaces { memory: &self.memory, offset: self.memory.bytes() - TagPlaces::BYTES }
+    }
+
     pub(crate) fn ring(&self, ring: usize) -> RingPlace {
         assert!(ring <= self.clients, "no such ring");
         let capacity = if ring == self.clients { KEEPER_SAMPLES } else { self.ring_samples };
@@ -188,7 +189,7 @@ impl Exchange {
         let rings = clients * Places::stride(ring_samples) + Places::stride(KEEPER_SAMPLES);
         let details = clients * detail_bytes + DETAIL_BYTES_MAX;
         let bytes = (Places::rings_offset(clients, lanes) + rings).next_multiple_of(PAGE) + details;
-        let memory = SharedMemory::new(bytes)?;
+        let memory = SharedMemory::new(bytes + TagPlaces::BYTES)?;
         let processors = sched_getaffinity(None).map_or(1, |set| set.count() as usize).max(1);
         let last_meetings = Mutex::default();
         let places = Places { memory, clients, lanes, ring_samples, detail_bytes, processors, last_meetings };
@@ -326,22 +327,26 @@ impl Exchange {
         self.shared.slot(client as usize).take_lag()
     }
 
-    /// A tag that no process of the run has had before; `None` if there are none left.
-    pub fn next_tag(&self) -> Option<u16> {
-        let one_more = |asked| (asked <= u32::from(TAGS_MAX)).then_some(asked + 1);
-        let asked = self.shared.control().tags.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
-        asked.ok().filter(|asked| *asked < u32::from(TAGS_MAX)).map(|asked| asked as u16 + 1)
-    }
-
-    /// Whether tags were asked for that there were not.
-    pub fn lacked_tags(&self) -> bool {
-        self.shared.control().tags.load(Ordering::Relaxed) > u32::from(TAGS_MAX)
-    }
-
     /// For how long the timer of this client's worker has been due and the worker has not looked; `None` if it is not due, or there
     /// is none.
     pub fn overdue(&self, client: u32, now: MonotonicTime) -> Option<Nanoseconds> {
         self.shared.slot(client as usize).overdue(now)
+    }
+
+    /// The tag of a name: a number that no other name of the run has; `None` if there are none left. Two processes that mention one
+    /// name at the same moment may get two numbers.
+    pub fn tag(&self, kind: TagKind, name: &str) -> Option<u16> {
+        self.shared.tags().tag(kind, name)
+    }
+
+    /// All names that were mentioned, in the order of their numbers.
+    pub fn tags(&self) -> Vec<TagRecord> {
+        self.shared.tags().all()
+    }
+
+    /// Whether tags were asked for that there were not.
+    pub fn lacked_tags(&self) -> bool {
+        self.shared.tags().lacked()
     }
 
     /// Tells the writer that no measurer will write any more.

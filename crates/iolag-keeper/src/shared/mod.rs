@@ -8,4 +8,5 @@ pub(crate) mod recorders;
 pub(crate) mod ring;
 pub(crate) mod room;
 pub(crate) mod slot;
+pub(crate) mod tags;
 pub(crate) mod words;
