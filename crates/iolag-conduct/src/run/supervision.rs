@@ -448,6 +448,7 @@ impl Watch<'_> {
                     self.unfinished.insert(flight.attempt);
                 }
             }
+            self.exchange.coordinator().heart_ends(client);
             self.exchange.coordinator().give_up(client, MonotonicClock.now());
         }
     }

@@ -194,6 +194,68 @@ fn asks_the_silent(deadlines: Deadlines) -> GroupPlan<'static> {
     GroupPlan { name: "one".to_owned(), clients: vec![LOAD], measure: Box::new(measure) }
 }
 
+/// Pauses for an hour.
+struct Pauses;
+
+impl Client for Pauses {
+    fn next(&mut self, now: MonotonicTime) -> Step {
+        Step::Pause { until: now.after(Nanoseconds::from_seconds(3600)) }
+    }
+
+    fn completed(&mut self, _request: &Request, _done: &Done) {}
+}
+
+/// A bystander that is a task, pauses, and is killed with its worker.
+fn is_killed(deadlines: Deadlines) -> GroupPlan<'static> {
+    let measure = move |exchange: &Exchange, _: Outbox| {
+        let options = DriveOptions { client: ClientId(OTHER), rank: OTHER, deadlines: deadlines.clone() };
+        let job = Job {
+            client: ClientLoop::new(Pauses, exchange.recorder(OTHER), options),
+            open: || -> AsyncOpening<'static> { Box::pin(async { Ok(Box::new(Silent) as _) }) },
+            if_not_open: IfNotOpen::GoOn,
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while exchange.overdue(OTHER, MonotonicTime(u64::MAX)).is_none() {
+                    std::thread::yield_now();
+                }
+                let _ =
+                    rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+            });
+            let workers = Workers { threads: 1, opening_at_once: 1, descriptors: Descriptors::Shared };
+            let _ = run_async_clients(vec![job], workers, &exchange.coordinator(), &MonotonicClock);
+        });
+        0
+    };
+    GroupPlan { name: "two".to_owned(), clients: vec![OTHER], measure: Box::new(measure) }
+}
+
+#[test]
+fn who_pauses_in_a_measurer_that_was_killed_does_not_hang() {
+    let (role, on_hang) = (Role::Bystander, OnHang::Continue);
+    let scene = Scene { role, load: Target::Answers, other: Target::Hangs, on_hang };
+    let record = scene.record();
+    let options =
+        DriveOptions { client: ClientId(LOAD), rank: LOAD, deadlines: record.spec.deadlines_of(Role::Load) };
+    let measure = |exchange: &Exchange, _: Outbox| {
+        // Longer than a worker that does not beat is believed, and than the deadline of the other.
+        let (begin, enough) = (MonotonicClock.now(), Nanoseconds::from_seconds(3));
+        let is_over = || MonotonicClock.now().since(begin) > enough;
+        let asks = Asks { is_over, is_pausing: false };
+        let client = ClientLoop::new(asks, exchange.recorder(LOAD), options.clone());
+        drive_blocking(client, &mut Target::Answers, &exchange.coordinator(), &MonotonicClock);
+        0
+    };
+    let load = GroupPlan { name: "one".to_owned(), clients: vec![LOAD], measure: Box::new(measure) };
+    let killed = is_killed(record.spec.deadlines_of(role));
+    let conducted = conducted(record, vec![load, killed]);
+    let RunState::Incomplete { reason } = &conducted.stored.record.state else { panic!("{conducted:?}") };
+    assert_eq!(reason, "the measurer of two was ended by signal 9");
+    assert_eq!(conducted.stored.record.remarks, [""; 0]);
+    let hung: u64 = conducted.stored.summaries.summaries.iter().map(|summary| summary.hung).sum();
+    assert_eq!(hung, 0);
+}
+
 #[test]
 fn a_run_in_which_everything_failed_is_complete_and_fine() {
     let (role, on_hang) = (Role::Bystander, OnHang::Continue);
