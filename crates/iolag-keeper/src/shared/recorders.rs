@@ -152,3 +152,22 @@ impl KeeperRing {
         self.details.push_at_once(detail)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Room;
+
+    #[test]
+    fn an_empty_ring_of_the_least_size_has_room_for_any_number_of_lanes() {
+        for (lanes, clients) in [(1, 1), (1, 501), (48, 501), (49, 1), (49, 501), (128, 1), (128, 501)] {
+            let kept = SharedRecorder::RESERVE as u64 + u64::from(lanes);
+            let ring_samples = (2 * kept).max(64);
+            let samples_per_client = (clients == 1).then_some(20);
+            let ring_bytes = ring_samples * Sample::SIZE as u64 * u64::from(clients);
+            let room = Room { clients, lanes, ring_bytes, samples_per_client };
+            let exchange = Exchange::with_room(room).unwrap();
+            assert!(exchange.recorder(0).has_room(), "{room:?}");
+        }
+    }
+}

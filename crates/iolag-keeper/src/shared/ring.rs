@@ -73,8 +73,7 @@ pub struct RingProducer {
     head_word: *const AtomicU64,
     index: usize,
     head: u64,
-    /// No more samples than up to here may be written without looking at the tail again: there is room for them, and they are
-    /// no more than a quarter of the ring.
+    /// No more samples than up to here may be written without looking at the tail again.
     limit: u64,
 }
 
@@ -100,15 +99,16 @@ impl RingProducer {
     }
 
     fn look_at_tail(&mut self, count: u64) -> bool {
-        /// A small ring that never fills is not looked at again and again.
-        const SAMPLES_MIN: u64 = 64;
         let (tail, capacity) = (self.place.tail().load(Ordering::Acquire), self.place.capacity as u64);
-        let quarter = capacity.div_ceil(4);
-        if self.head + count - tail >= quarter {
+        let (waiting, quarter) = (self.head - tail, capacity.div_ceil(4));
+        let has_room = self.head + count <= tail + capacity;
+        if waiting >= quarter || !has_room {
             self.place.call();
         }
-        self.limit = (tail + capacity).min(self.head + quarter.max(SAMPLES_MIN));
-        self.head + count <= self.limit
+        // It is looked at again when a quarter waits; where it does already, a quarter later.
+        let unseen = if waiting < quarter { tail } else { self.head };
+        self.limit = (tail + capacity).min(unseen + quarter + count);
+        has_room
     }
 
     /// Appends a sample. The caller has asked for room; without it the sample is refused.
@@ -277,7 +277,7 @@ mod tests {
                 producer.push(sample(number)).unwrap();
             }
         };
-        push(250);
+        push(251);
         assert_eq!(take_call(), 0);
         push(1);
         assert_eq!(take_call(), 1, "a quarter waits");
