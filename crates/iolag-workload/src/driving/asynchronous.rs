@@ -5,7 +5,7 @@
 //! order to stop cancels, too, and what it cut off is recorded as that.
 //!
 //! Invariants: the future of a request, with its box, is made before the first reading of the clock and dropped after the second;
-//! only then does the slot show that nothing is in flight. Between the two is the request, and while it waits two timers and the bell.
+//! only then does the slot show that nothing is in flight. Between the two is the request, and while it waits the alarm and the bell.
 //!
 //! Limits: between the end of an operation and the second reading of the clock the task waits for its turn on its worker's thread.
 //! With thousands of clients on one thread that delay is part of the sample.

@@ -14,6 +14,7 @@ use std::task::{Context, Poll, Waker};
 
 use iolag_model::{Clock, Coordinator, Meeting, MonotonicTime, Nanoseconds};
 use tokio::sync::watch;
+use tokio::task::unconstrained;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 /// How something that was asked came to an end.
@@ -183,7 +184,8 @@ impl<N: Coordinator, C: Clock> Waiter<N, C> {
         let instant = self.instant(due);
         self.alarm.timer.as_mut().reset(instant);
         self.alarm.set = Some((due, wakes.clone()));
-        self.alarm.timer.as_mut().poll(context).is_ready()
+        // What the answer has used up of the task's budget must not keep the timer from knowing whom to wake.
+        pin!(unconstrained(self.alarm.timer.as_mut())).poll(context).is_ready()
     }
 
     fn is_told_to_stop(&mut self, context: &mut Context<'_>) -> bool {
@@ -226,7 +228,7 @@ impl News {
         if self.rung.load(Ordering::Acquire) == self.heard && self.wakes.will_wake(context.waker()) {
             return Poll::Pending;
         }
-        match self.next.as_mut().poll(context) {
+        match pin!(unconstrained(self.next.as_mut())).poll(context) {
             Poll::Ready(rings) => {
                 self.heard = *rings.borrow();
                 self.next = Box::pin(next(rings));

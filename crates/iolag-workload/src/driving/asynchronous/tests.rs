@@ -187,6 +187,15 @@ impl AsyncSession for Scripted {
     }
 }
 
+/// Finds data until the runtime makes the task yield; then nothing comes any more.
+async fn much_then_nothing() {
+    while tokio::task::coop::has_budget_remaining() {
+        tokio::task::coop::consume_budget().await;
+    }
+    tokio::task::yield_now().await;
+    std::future::pending().await
+}
+
 async fn counted(seen: &Seen, future: impl Future<Output = ()>) {
     let mut future = std::pin::pin!(future);
     std::future::poll_fn(|context| {
@@ -411,6 +420,29 @@ fn the_order_to_stop_ends_a_request_an_opening_and_a_pause() {
     assert!(matches!(pause.end, Ok(DriveEnd::Stopped)));
     assert_eq!((pause.of(Operation::Stat), pause.took), (Vec::new(), MS(3_500)));
     assert_eq!(lock(&pause.seen.dropped).clone(), [], "nothing was made");
+}
+
+#[test]
+fn what_stalls_after_much_data_is_ended_by_the_order_to_stop_and_at_its_deadline() {
+    let ended = |stop: Duration| {
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        tokio::task::LocalSet::new().block_on(&runtime, async {
+            let ((bell, hears), alone, begin) = (bell(), Alone::default(), Instant::now());
+            let mut waiter = Waiter::new(alone.clone(), PausedClock(begin), 0, hears);
+            let waits = tokio::task::spawn_local(async move {
+                let start = waiter.clock.now();
+                let ending = waiter.end_of(Box::pin(much_then_nothing()).as_mut(), start, DEADLINE).await;
+                (ending, begin.elapsed())
+            });
+            tokio::time::sleep(stop).await;
+            alone.stop_all();
+            bell.ring(1);
+            tokio::time::timeout(MS(1), waits).await.expect("it has ended").unwrap()
+        })
+    };
+    assert_eq!(ended(MS(3_500)), (Ending::Stopped, MS(3_500)));
+    assert_eq!(ended(MS(60_000)), (Ending::PastDeadline, DEADLINE.as_duration()));
 }
 
 #[test]
