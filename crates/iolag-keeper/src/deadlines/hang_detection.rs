@@ -131,7 +131,15 @@ impl HangDetection {
         now: MonotonicTime,
     ) {
         let is_blocked = |client: &u32| exchange.overdue(*client, now).is_some_and(|late| late > SILENCE);
-        let workers = clients.filter(is_blocked).filter_map(|client| exchange.thread(client));
+        // A heart beside clients that are threads tells in the name of the first, whose thread is not its own.
+        let is_shared = |thread: &(u32, u32)| {
+            (0..exchange.clients())
+                .filter(|client| exchange.thread(*client) == Some(*thread))
+                .nth(1)
+                .is_some()
+        };
+        let workers =
+            clients.filter(is_blocked).filter_map(|client| exchange.thread(client)).filter(is_shared);
         let since = |worker| (worker, self.blocked.get(&worker).copied().unwrap_or(now));
         self.blocked = workers.map(since).collect();
     }
@@ -325,6 +333,17 @@ mod tests {
         );
         coordinator.heart_ends(0);
         assert_eq!(began(&mut watch, &exchange, at(SILENCE.0 * 2).0), []);
+    }
+
+    #[test]
+    fn who_pauses_on_a_thread_of_its_own_is_believed_when_the_heart_beside_it_is_late() {
+        let exchange = Exchange::new(2, 1 << 20).unwrap();
+        let pause = |client| exchange.recorder(client).set_activity(Activity::Pausing);
+        std::thread::scope(|scope| (0..2).for_each(|client| drop(scope.spawn(move || pause(client)))));
+        exchange.coordinator().beat(0, Nanoseconds::ZERO, MonotonicTime(20));
+        let mut watch = watch_over(&exchange);
+        assert_eq!(began(&mut watch, &exchange, SILENCE.0 * 2), []);
+        assert_eq!(began(&mut watch, &exchange, SILENCE.0 * 3), []);
     }
 
     #[test]
