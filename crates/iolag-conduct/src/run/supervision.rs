@@ -238,8 +238,8 @@ impl Watch<'_> {
     /// `ping` measures with its only thread: how late that is stands in its samples.
     fn look_at_generator(&mut self, measurers: &[Measurer], now: MonotonicTime) {
         if self.policy.schedule != Schedule::Open {
-            let living = measurers.iter().filter(|measurer| !measurer.done);
-            self.generator.look(self.exchange, living.map(|measurer| measurer.messenger.child().id()), now);
+            let moving = measurers.iter().filter(|one| !one.done && one.halting.since().is_none());
+            self.generator.look(self.exchange, moving.map(|measurer| measurer.messenger.child().id()), now);
         }
     }
 

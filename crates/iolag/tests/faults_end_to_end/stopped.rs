@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use iolag_fixtures::{FuseCall, FuseMount, current_test, skip};
+use iolag_model::{Clock, GeneratorLimit, GeneratorRecord, MarkedSpan, MonotonicClock};
 
 use crate::support::{
     PATIENCE, Running, Scene, assert_gapless, assert_says, children, kill, leftovers, wait_for, wait_until,
@@ -119,9 +120,18 @@ fn a_measurer_that_goes_on_within_its_deadline_is_told_and_kept() {
     let measurer = measurer(&running);
     stop(measurer);
     std::thread::sleep(Duration::from_secs(2));
+    let amid = MonotonicClock.now();
+    std::thread::sleep(Duration::from_secs(2));
     kill(measurer, libc::SIGCONT);
     let done = running.finish();
     assert_eq!(done.code, Some(0), "{done:?}");
+    let listed: serde_json::Value =
+        serde_json::from_str(&scene.run(&["list", "--json", "-"]).stdout).unwrap();
+    let generator: GeneratorRecord = serde_json::from_value(listed[0]["generator"].clone()).unwrap();
+    let is_late = |span: &MarkedSpan| {
+        span.beyond.contains(&GeneratorLimit::Lag) && span.begin <= amid && amid < span.end
+    };
+    assert!(!generator.marked.iter().any(is_late), "whoever stands still is not late: {generator:?}");
     // Where lines break depends on the path of the target.
     let said = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_says(&said, &["Before you trust the numbers", "was stopped by somebody for", "and went on"]);
