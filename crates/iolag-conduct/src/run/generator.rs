@@ -312,14 +312,15 @@ mod tests {
             (2..5).for_each(|second| watch.look(&exchange, processes.iter().copied(), at(second)));
             let record = watch.record().unwrap();
             let marked: Vec<_> = record.marked.iter().map(|span| (span.begin, span.intervals)).collect();
-            (marked, record.heartbeats[0].lag_max_ns)
+            let heart = &record.heartbeats[0];
+            (marked, heart.intervals, heart.lag_max_ns)
         };
         assert_eq!(
             lags(&|_| {}, &[1, process]),
-            (vec![(at(1), 3)], Nanoseconds::from_milliseconds(2990)),
+            (vec![(at(1), 3)], 4, Nanoseconds::from_milliseconds(2990)),
             "something blocks it"
         );
-        let quiet = (vec![], Nanoseconds(3));
+        let quiet = (vec![], 1, Nanoseconds(3));
         assert_eq!(lags(&|exchange| exchange.coordinator().heart_ends(0), &[process]), quiet);
         assert_eq!(lags(&|exchange| exchange.recorder(0).set_activity(Activity::Ended), &[process]), quiet);
         assert_eq!(lags(&|_| {}, &[1]), quiet, "its measurer has ended");
@@ -327,7 +328,7 @@ mod tests {
             let late = Nanoseconds::from_milliseconds(800);
             exchange.coordinator().beat(0, late, NEVER);
         };
-        assert_eq!(lags(&goes_on, &[process]), (vec![(at(1), 1)], Nanoseconds::from_milliseconds(800)));
+        assert_eq!(lags(&goes_on, &[process]), (vec![(at(1), 1)], 2, Nanoseconds::from_milliseconds(800)));
     }
 
     /// Looks for three intervals at clients of this thread, which is busy for 96 % of the first and 50 % of the others.

@@ -27,7 +27,7 @@ pub struct GeneratorRecord {
 pub struct HeartbeatRecord {
     /// The worker's first client.
     pub client: ClientId,
-    /// Intervals in which it beat.
+    /// Intervals in which it beat, or should have and did not.
     pub intervals: u64,
     /// In half of them it was at most so late.
     pub lag_median_ns: Nanoseconds,
