@@ -12,7 +12,7 @@ use iolag_model::{
     MonotonicTime, Nanoseconds,
 };
 
-use self::reading::{Measuring, Reading, Use};
+use self::reading::{Measuring, Reading, Running, Use};
 
 /// How often is looked.
 const INTERVAL: Nanoseconds = Nanoseconds::from_seconds(1);
@@ -24,8 +24,6 @@ const LAG_MAX: Nanoseconds = Nanoseconds::from_milliseconds(50);
 #[derive(Debug)]
 pub struct GeneratorWatch {
     proc: PathBuf,
-    /// That the measurers may use, all together.
-    processors: u64,
     last: Option<Reading>,
     intervals: u64,
     lags: BTreeMap<u32, Vec<Nanoseconds>>,
@@ -40,33 +38,30 @@ struct Share {
     first_client: u32,
     threads: u64,
     taken: Nanoseconds,
+    /// By the one that took the most of its threads that wait for several operations: while such a thread is busy with one of them, others
+    /// that have ended are not known to have.
+    by_busiest: Nanoseconds,
     elapsed: Nanoseconds,
-    waits_for: WaitsFor,
-}
-
-/// What each thread that runs clients waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum WaitsFor {
-    /// One operation: while it is busy, it is with that.
-    One,
-    /// Some for several: while one is busy with one operation, the others that have ended are not known to have.
-    Several,
 }
 
 impl Share {
     /// Between two looks at a measurer; of one that ran no clients, or of which the system tells nothing, there is none.
     fn between(before: &Measuring, now: &Measuring, elapsed: Nanoseconds) -> Option<Self> {
         let threads = before.threads.len().max(now.threads.len()) as u64;
-        let of_all = before.threads.values().chain(now.threads.values());
-        let waits_for = if of_all.max()? > &1 { WaitsFor::Several } else { WaitsFor::One };
-        let taken = Nanoseconds(now.taken?.0.saturating_sub(before.taken?.0));
-        Some(Self { first_client: now.first_client?, threads, taken, elapsed, waits_for })
-    }
-
-    /// Of all that its threads can have of so many processors.
-    const fn of_possible(&self, processors: u64) -> Use {
-        let at_once = if self.threads < processors { self.threads } else { processors };
-        Use { used: self.taken.0, of: self.elapsed.0 * at_once }
+        let since = |before: Option<Nanoseconds>, now: Option<Nanoseconds>| {
+            Some(Nanoseconds(now?.0.saturating_sub(before?.0)))
+        };
+        let of_thread =
+            |(thread, running): (&u32, &Running)| since(before.threads.get(thread)?.taken, running.taken);
+        let by_busiest = now.threads.iter().filter_map(of_thread).max().unwrap_or_default();
+        let share = Self {
+            first_client: now.first_client?,
+            threads,
+            taken: since(before.taken, now.taken)?,
+            by_busiest,
+            elapsed,
+        };
+        (threads > 0).then_some(share)
     }
 
     const fn permille(&self) -> u64 {
@@ -75,11 +70,10 @@ impl Share {
 }
 
 impl GeneratorWatch {
-    /// Nothing is seen yet; `proc` is `/proc`, and measurers may use so many processors.
-    pub fn new(proc: &Path, processors: u32) -> Self {
+    /// Nothing is seen yet; `proc` is `/proc`.
+    pub fn new(proc: &Path) -> Self {
         Self {
             proc: proc.to_owned(),
-            processors: processors.max(1).into(),
             last: None,
             intervals: 0,
             lags: BTreeMap::new(),
@@ -112,7 +106,7 @@ impl GeneratorWatch {
         if let Some(last) = self.last.replace(reading.clone()) {
             self.intervals += 1;
             let shares = shares(&last, &reading);
-            self.mark(last.now, reading.now, judge(&last, &reading, shares.values(), self.processors));
+            self.mark(last.now, reading.now, judge(&last, &reading, shares.values()));
             for (process, share) in shares {
                 self.shares.entry(process).or_default().push(share);
             }
@@ -156,7 +150,9 @@ fn measurers(exchange: &Exchange, processes: impl Iterator<Item = u32>) -> BTree
         {
             measuring.first_client.get_or_insert(client);
             if exchange.activity(client) != Activity::Ended {
-                measuring.runs_client(thread, exchange.lanes());
+                // Who measures beside the load asks for one thing at a time.
+                let operations = if exchange.role(client).is_load() { exchange.lanes() } else { 1 };
+                measuring.runs_client(thread, operations);
             }
         }
     }
@@ -205,10 +201,8 @@ fn judge<'a>(
     before: &Reading,
     now: &Reading,
     mut shares: impl Iterator<Item = &'a Share>,
-    processors: u64,
 ) -> Vec<GeneratorLimit> {
-    let is_busy =
-        |share: &Share| share.waits_for == WaitsFor::Several && share.of_possible(processors).is_over(95);
+    let is_busy = |share: &Share| Use { used: share.by_busiest.0, of: share.elapsed.0 }.is_over(95);
     let of_host = Use {
         used: now.busy_ticks.saturating_sub(before.busy_ticks),
         of: now.all_ticks.saturating_sub(before.all_ticks),
@@ -227,7 +221,7 @@ fn judge<'a>(
 mod tests {
     use super::*;
     use iolag_keeper::Room;
-    use iolag_model::{Coordinator as _, Recorder as _};
+    use iolag_model::{Coordinator as _, Recorder as _, Role};
 
     const NEVER: MonotonicTime = MonotonicTime(u64::MAX);
 
@@ -260,13 +254,13 @@ mod tests {
                 vec![GeneratorLimit::Processors, GeneratorLimit::Ports],
             ),
         ] {
-            assert_eq!(judge(&quiet, &reading, [].iter(), 1), expected, "{reading:?}");
+            assert_eq!(judge(&quiet, &reading, [].iter()), expected, "{reading:?}");
         }
     }
 
     #[test]
     fn marked_intervals_that_follow_each_other_are_one_span() {
-        let mut watch = GeneratorWatch::new(Path::new("/nowhere"), 2);
+        let mut watch = GeneratorWatch::new(Path::new("/nowhere"));
         for (second, lag_ms) in [(0, 900), (1, 60), (2, 70), (3, 0), (4, 80)] {
             watch.count(Reading {
                 now: at(second),
@@ -277,13 +271,13 @@ mod tests {
         let record = watch.record().unwrap();
         let spans: Vec<_> = record.marked.iter().map(|span| (span.begin, span.end, span.intervals)).collect();
         assert_eq!((spans, record.intervals), (vec![(at(0), at(2), 2), (at(3), at(4), 1)], 4));
-        assert_eq!(GeneratorWatch::new(Path::new("/nowhere"), 2).record(), None);
+        assert_eq!(GeneratorWatch::new(Path::new("/nowhere")).record(), None);
     }
 
     #[test]
     fn what_a_worker_was_late_is_taken_once_an_interval_and_told_by_its_first_client() {
         let exchange = Exchange::new(2, 1 << 20).unwrap();
-        let mut watch = GeneratorWatch::new(Path::new("/nowhere"), 2);
+        let mut watch = GeneratorWatch::new(Path::new("/nowhere"));
         for second in 0..3 {
             exchange.coordinator().beat(1, Nanoseconds(200_000_000 * second), NEVER);
             exchange.coordinator().beat(1, Nanoseconds(5), NEVER);
@@ -306,7 +300,7 @@ mod tests {
             let exchange = Exchange::new(1, 1 << 20).unwrap();
             exchange.recorder(0).set_activity(Activity::Pausing);
             exchange.coordinator().beat(0, Nanoseconds(3), at(1).after(Nanoseconds::from_milliseconds(10)));
-            let mut watch = GeneratorWatch::new(Path::new("/nowhere"), 2);
+            let mut watch = GeneratorWatch::new(Path::new("/nowhere"));
             watch.look(&exchange, processes.iter().copied(), at(1));
             beats(&exchange);
             (2..5).for_each(|second| watch.look(&exchange, processes.iter().copied(), at(second)));
@@ -331,21 +325,39 @@ mod tests {
         assert_eq!(lags(&goes_on, &[process]), (vec![(at(1), 1)], 2, Nanoseconds::from_milliseconds(800)));
     }
 
-    /// Looks for three intervals at clients of this thread, which is busy for 96 % of the first and 50 % of the others.
-    fn look_at_busy(exchange: &Exchange, processors: u32) -> GeneratorRecord {
-        let proc = tempfile::tempdir().unwrap();
-        let process = std::process::id();
-        std::fs::create_dir(proc.path().join(process.to_string())).unwrap();
+    /// Hundredths of a second that were taken until each of four looks.
+    const BUSY: [u64; 4] = [1000, 1096, 1146, 1196];
+    const IDLE: [u64; 4] = [1000; 4];
+
+    /// Looks for three intervals at clients of this process, which took so much, and at its threads.
+    fn look_at(exchange: &Exchange, taken: [u64; 4], threads: &[(u32, [u64; 4])]) -> GeneratorRecord {
+        let (proc, process) = (tempfile::tempdir().unwrap(), std::process::id());
+        let place = proc.path().join(process.to_string());
+        let of_thread = |(thread, taken): &(u32, _)| (place.join(format!("task/{thread}")), *taken);
+        let mut all: Vec<(PathBuf, [u64; 4])> = threads.iter().map(of_thread).collect();
+        all.push((place.clone(), taken));
         let per_second = rustix::param::clock_ticks_per_second();
-        let mut watch = GeneratorWatch::new(proc.path(), processors);
-        for (second, hundredths) in [(0, 1000), (1, 1096), (2, 1146), (3, 1196)] {
-            let (user, system) = (per_second * hundredths / 100 - 7, 7);
-            let stat =
-                format!("{process} (iolag) R 1 7 7 0 -1 4194560 1 0 0 0 {user} {system} 0 0 20 0 1 0 42 9 9");
-            std::fs::write(proc.path().join(format!("{process}/stat")), stat).unwrap();
-            watch.look(exchange, [process, 1].into_iter(), at(second));
+        let mut watch = GeneratorWatch::new(proc.path());
+        for second in 0..4 {
+            for (place, taken) in &all {
+                let (user, system) = (per_second * taken[second] / 100 - 7, 7);
+                let stat =
+                    format!("9 (iolag) R 1 7 7 0 -1 4194560 1 0 0 0 {user} {system} 0 0 20 0 1 0 42 9 9");
+                std::fs::create_dir_all(place).unwrap();
+                std::fs::write(place.join("stat"), stat).unwrap();
+            }
+            watch.look(exchange, [process, 1].into_iter(), at(second as u64));
         }
         watch.record().unwrap()
+    }
+
+    fn this_thread() -> u32 {
+        rustix::thread::gettid().as_raw_nonzero().get() as u32
+    }
+
+    /// As [`look_at`], where this thread takes all that its process does.
+    fn look_at_busy(exchange: &Exchange) -> GeneratorRecord {
+        look_at(exchange, BUSY, &[(this_thread(), BUSY)])
     }
 
     #[test]
@@ -353,7 +365,7 @@ mod tests {
         // As the clients of one worker: all of them are of this thread.
         let exchange = Exchange::new(3, 1 << 20).unwrap();
         [1, 2].into_iter().for_each(|client| exchange.recorder(client).set_activity(Activity::Pausing));
-        let record = look_at_busy(&exchange, 8);
+        let record = look_at_busy(&exchange);
         let [span] = record.marked.try_into().unwrap();
         assert_eq!((span.begin, span.end, span.beyond), (at(0), at(1), vec![GeneratorLimit::Measurer]));
         let expected = MeasurerRecord {
@@ -367,11 +379,37 @@ mod tests {
     }
 
     #[test]
+    fn each_worker_is_judged_by_itself_and_other_threads_of_its_measurer_are_not() {
+        let exchange = Exchange::new(8, 1 << 20).unwrap();
+        let begin = |worker: u32| {
+            let clients = [worker, worker + 4];
+            clients.into_iter().for_each(|client| exchange.recorder(client).set_activity(Activity::Pausing));
+            this_thread()
+        };
+        let begin = &begin;
+        let threads = std::thread::scope(|scope| {
+            let workers = [0, 1, 2, 3].map(|worker| scope.spawn(move || begin(worker)));
+            workers.map(|worker| worker.join().unwrap())
+        });
+        let mut taken = threads.map(|thread| (thread, IDLE));
+        let by_a_library = [1000, 1400, 1800, 2200];
+        let quiet = look_at(&exchange, by_a_library, &taken);
+        assert_eq!((quiet.marked, quiet.measurers[0].busy_max_permille), (vec![], 4000));
+        taken[2].1 = BUSY;
+        let record = look_at(&exchange, BUSY, &taken);
+        let [span] = record.marked.try_into().unwrap();
+        assert_eq!((span.begin, span.end, span.beyond), (at(0), at(1), vec![GeneratorLimit::Measurer]));
+        assert_eq!((record.measurers[0].threads, record.measurers[0].busy_max_permille), (4, 960));
+    }
+
+    #[test]
     fn a_client_that_has_several_operations_in_flight_is_as_several_clients() {
         let room = Room { clients: 1, lanes: 2, ring_bytes: 1 << 20, samples_per_client: None };
         let exchange = Exchange::with_room(room).unwrap();
         exchange.recorder(0).set_activity(Activity::Working);
-        assert_eq!(look_at_busy(&exchange, 8).marked.len(), 1);
+        assert_eq!(look_at_busy(&exchange).marked.len(), 1);
+        exchange.set_role(0, Role::Bystander);
+        assert_eq!(look_at_busy(&exchange).marked.len(), 0, "who measures beside has one");
     }
 
     #[test]
@@ -379,26 +417,9 @@ mod tests {
         let exchange = Exchange::new(3, 1 << 20).unwrap();
         exchange.recorder(2).set_activity(Activity::Working);
         exchange.recorder(1).set_activity(Activity::Ended);
-        let record = look_at_busy(&exchange, 8);
+        let record = look_at_busy(&exchange);
         assert_eq!((record.marked.len(), record.measurers[0].busy_max_permille), (0, 960));
         exchange.recorder(2).set_activity(Activity::Ended);
-        assert_eq!(look_at_busy(&exchange, 8).measurers, [], "it runs none");
-    }
-
-    #[test]
-    fn threads_can_have_no_more_than_the_processors() {
-        let busy = |threads, taken_ms| Share {
-            first_client: 0,
-            threads,
-            taken: Nanoseconds::from_milliseconds(taken_ms),
-            elapsed: INTERVAL,
-            waits_for: WaitsFor::Several,
-        };
-        let is_marked = |share| {
-            let reading = Reading::default();
-            judge(&reading, &reading, [share].iter(), 4) == [GeneratorLimit::Measurer]
-        };
-        assert!(!is_marked(busy(2, 1900)) && is_marked(busy(2, 1901)));
-        assert!(!is_marked(busy(9, 3800)) && is_marked(busy(9, 3801)));
+        assert_eq!(look_at_busy(&exchange).measurers, [], "it runs none");
     }
 }

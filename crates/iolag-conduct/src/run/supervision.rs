@@ -43,7 +43,7 @@ pub fn watch(
         sleeps: Sleeps::new(MonotonicClock.now()),
         policy,
         watched: Watched { anchors: vec![Anchor::take()], ..Watched::default() },
-        generator: GeneratorWatch::new(Path::new("/proc"), record.environment.cpus),
+        generator: GeneratorWatch::new(Path::new("/proc")),
         unfinished: BTreeSet::new(),
         is_over: false,
         others_are_stopped: !record.clients.iter().any(|client| client.role.is_load()),

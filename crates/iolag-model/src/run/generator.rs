@@ -37,7 +37,8 @@ pub struct HeartbeatRecord {
     pub lag_max_ns: Nanoseconds,
 }
 
-/// What a measurer took of the processors while it ran clients, interval by interval; without what the programs took that it started.
+/// What a measurer took of the processors while it ran clients, interval by interval: all of its threads, those of libraries among them,
+/// without what the programs took that it started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeasurerRecord {
     /// Its first client.
@@ -77,7 +78,7 @@ pub enum GeneratorLimit {
     Descriptors,
     /// Over 90 % of the local ports were in use.
     Ports,
-    /// A measurer whose threads have several operations to wait for took over 95 % of what its threads can have of the processors.
+    /// A thread of a measurer that has several operations to wait for took over 95 % of one processor.
     Measurer,
     /// What only a later iolag knows.
     #[serde(other)]

@@ -1,4 +1,4 @@
-//! What one look tells of the generator: of /proc a line of each.
+//! What one look tells of the generator: of /proc a line of each, and of each thread that waits for several operations.
 //!
 //! Limits: `/proc/PID/fd` tells how many descriptors there are from Linux 6.2 on. Ports are counted over all servers. What the quota of a
 //! control group leaves of the processors is not known.
@@ -31,9 +31,19 @@ pub(super) struct Reading {
 pub(super) struct Measuring {
     /// The first of those that it has begun.
     pub(super) first_client: Option<u32>,
-    /// By thread that runs clients how many operations it may have to wait for.
-    pub(super) threads: BTreeMap<u32, u32>,
+    /// Those of its threads that run clients.
+    pub(super) threads: BTreeMap<u32, Running>,
     /// Processor time that it has taken.
+    pub(super) taken: Option<Nanoseconds>,
+}
+
+/// A thread that runs clients.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Running {
+    /// How many operations it may have to wait for.
+    pub(super) operations: u32,
+    /// Processor time that it has taken. Not asked of one that waits for one operation: while that is busy, it is with it, and there
+    /// may be thousands.
     pub(super) taken: Option<Nanoseconds>,
 }
 
@@ -54,7 +64,7 @@ impl Use {
 impl Measuring {
     /// A thread of it runs one more client that may have so many operations in flight.
     pub(super) fn runs_client(&mut self, thread: u32, operations: u32) {
-        *self.threads.entry(thread).or_default() += operations;
+        self.threads.entry(thread).or_default().operations += operations;
     }
 }
 
@@ -71,6 +81,9 @@ impl Reading {
         let descriptors = measurers.keys().filter_map(|process| descriptors(&place(process))).collect();
         for (process, measuring) in &mut measurers {
             measuring.taken = time_taken(&place(process));
+            for (thread, running) in measuring.threads.iter_mut().filter(|(_, one)| one.operations > 1) {
+                running.taken = time_taken(&place(process).join(format!("task/{thread}")));
+            }
         }
         Self { now, lag, busy_ticks, all_ticks, descriptors, ports: ports(proc), measurers }
     }
@@ -85,9 +98,9 @@ fn processor_ticks(proc: &Path) -> Option<(u64, u64)> {
     Some((all - ticks.get(3)? - ticks.get(4)?, all))
 }
 
-/// The time of all its threads, those that have ended among them.
-fn time_taken(process: &Path) -> Option<Nanoseconds> {
-    let text = fs::read_to_string(process.join("stat")).ok()?;
+/// The time of a thread, or of all threads of a process, those that have ended among them.
+fn time_taken(place: &Path) -> Option<Nanoseconds> {
+    let text = fs::read_to_string(place.join("stat")).ok()?;
     let stat = ProcessStat::of(&text);
     let (user_ticks, system_ticks) = (stat.number(14)?, stat.number(15)?);
     let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1);

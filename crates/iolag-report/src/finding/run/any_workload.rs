@@ -106,7 +106,7 @@ const fn beyond(limit: GeneratorLimit) -> &'static str {
         GeneratorLimit::Processors => "processors busy for over 95 % of the time",
         GeneratorLimit::Descriptors => "over 90 % of a measurer's descriptors in use",
         GeneratorLimit::Ports => "over 90 % of the local ports in use",
-        GeneratorLimit::Measurer => "workers busy for over 95 % of the time",
+        GeneratorLimit::Measurer => "a worker busy for over 95 % of the time",
         GeneratorLimit::Unknown => "one that a later iolag knows",
     }
 }
