@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use iolag_model::{GeneratorLimit, GeneratorRecord, MarkedSpan, Nanoseconds};
+use iolag_model::{GeneratorLimit, GeneratorRecord, Nanoseconds};
 
 use crate::finding::Severity;
 use crate::finding::of_runs::{GeneratorBusy, RunFinding, RunFound};
@@ -14,16 +14,13 @@ const SHARE_LEAST: f64 = 0.01;
 /// What is so in more of the time is in every p90.
 const SHARE_GRAVE: f64 = 0.1;
 
-/// What was seen of a generator with so many processors, if it was beyond limits for a share of the time that matters.
-pub(crate) fn generator_busy(record: &GeneratorRecord, cpus: u32) -> Option<GeneratorBusy> {
-    // Whoever works on the only processor keeps it busy.
-    let matters = |limit: &&GeneratorLimit| **limit != GeneratorLimit::Processors || cpus != 1;
-    let beyond = |span: &MarkedSpan| span.beyond.iter().filter(matters).copied().collect::<Vec<_>>();
+/// What was seen of a generator, if it was beyond limits for a share of the time that matters.
+pub(crate) fn generator_busy(record: &GeneratorRecord) -> Option<GeneratorBusy> {
     let (mut intervals, mut by_limit) = (0, BTreeMap::<GeneratorLimit, u64>::new());
-    for (span, beyond) in record.marked.iter().map(|span| (span, beyond(span))) {
-        intervals += if beyond.is_empty() { 0 } else { span.intervals };
-        for limit in beyond {
-            *by_limit.entry(limit).or_default() += span.intervals;
+    for span in &record.marked {
+        intervals += span.intervals;
+        for limit in &span.beyond {
+            *by_limit.entry(*limit).or_default() += span.intervals;
         }
     }
     let time = |intervals: u64| Nanoseconds(record.interval_ns.0.saturating_mul(intervals));
@@ -48,15 +45,15 @@ pub(crate) fn of_a_look(busy: GeneratorBusy) -> RunFinding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iolag_model::GeneratorLimit::{Lag, Measurer, Ports, Processors};
-    use iolag_model::MonotonicTime;
+    use iolag_model::GeneratorLimit::{Lag, Ports, Processors};
+    use iolag_model::{MarkedSpan, MonotonicTime};
 
     fn seconds(seconds: u64) -> Nanoseconds {
         Nanoseconds::from_seconds(seconds)
     }
 
     /// What is found of so many seconds, of which these were beyond limits.
-    fn found(cpus: u32, intervals: u64, marked: &[(u64, &[GeneratorLimit])]) -> Option<GeneratorBusy> {
+    fn found(intervals: u64, marked: &[(u64, &[GeneratorLimit])]) -> Option<GeneratorBusy> {
         let span = |(intervals, beyond): &(u64, &[GeneratorLimit])| MarkedSpan {
             begin: MonotonicTime(0),
             end: MonotonicTime(seconds(*intervals).0),
@@ -70,38 +67,31 @@ mod tests {
             measurers: Vec::new(),
             marked: marked.iter().map(span).collect(),
         };
-        generator_busy(&record, cpus)
+        generator_busy(&record)
     }
 
     #[test]
     fn it_takes_a_hundredth_of_the_time_and_three_seconds() {
-        assert_eq!(found(4, 100, &[]), None);
-        assert_eq!(found(4, 2, &[(2, &[Processors])]), None, "that is all of a short run, and says little");
-        assert!(found(4, 3, &[(3, &[Processors])]).is_some());
-        assert!(found(4, 300, &[(1, &[Lag]), (2, &[Ports])]).is_some());
-        assert_eq!(found(4, 301, &[(1, &[Lag]), (2, &[Ports])]), None, "that makes no p99");
+        assert_eq!(found(100, &[]), None);
+        assert_eq!(found(2, &[(2, &[Processors])]), None, "that is all of a short run, and says little");
+        assert!(found(3, &[(3, &[Processors])]).is_some());
+        assert!(found(300, &[(1, &[Lag]), (2, &[Ports])]).is_some());
+        assert_eq!(found(301, &[(1, &[Lag]), (2, &[Ports])]), None, "that makes no p99");
     }
 
     #[test]
     fn each_limit_is_told_with_its_time_and_no_second_twice() {
         let marked: &[(u64, &[GeneratorLimit])] =
             &[(4, &[Lag]), (30, &[Lag, Processors]), (6, &[Processors])];
-        let busy = found(4, 80, marked).unwrap();
+        let busy = found(80, marked).unwrap();
         assert_eq!((busy.time_ns, busy.of_ns, busy.share), (seconds(40), seconds(80), 0.5));
         assert_eq!(busy.limits, [(Processors, seconds(36)), (Lag, seconds(34))]);
     }
 
     #[test]
-    fn that_the_only_processor_is_busy_is_no_limit() {
-        assert_eq!(found(1, 60, &[(60, &[Processors])]), None);
-        let busy = found(1, 60, &[(50, &[Processors]), (10, &[Processors, Measurer])]).unwrap();
-        assert_eq!(busy.limits, [(Measurer, seconds(10))]);
-    }
-
-    #[test]
     fn under_a_tenth_of_the_time_it_is_a_note_and_of_a_check_always() {
         let severities = |seconds| {
-            let busy = found(4, 100, &[(seconds, &[Lag])]).unwrap();
+            let busy = found(100, &[(seconds, &[Lag])]).unwrap();
             [of_load(busy.clone()).severity, of_a_look(busy).severity]
         };
         assert_eq!(severities(9), [Severity::Note; 2]);

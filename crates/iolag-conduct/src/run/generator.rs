@@ -11,8 +11,9 @@ use iolag_model::{
     Activity, ClientId, GeneratorLimit, GeneratorRecord, HeartbeatRecord, MarkedSpan, MeasurerRecord,
     MonotonicTime, Nanoseconds,
 };
+use rustix::thread::{CpuSet, sched_getaffinity};
 
-use self::reading::{Measuring, Reading, Running, Use};
+use self::reading::{Measuring, Reading, Running, Use, of_ticks};
 
 /// How often is looked.
 const INTERVAL: Nanoseconds = Nanoseconds::from_seconds(1);
@@ -24,6 +25,8 @@ const LAG_MAX: Nanoseconds = Nanoseconds::from_milliseconds(50);
 #[derive(Debug)]
 pub struct GeneratorWatch {
     proc: PathBuf,
+    /// Those that the run may use.
+    processors: CpuSet,
     last: Option<Reading>,
     intervals: u64,
     lags: BTreeMap<u32, Vec<Nanoseconds>>,
@@ -74,6 +77,8 @@ impl GeneratorWatch {
     pub fn new(proc: &Path) -> Self {
         Self {
             proc: proc.to_owned(),
+            // The measurers are children of this process.
+            processors: sched_getaffinity(None).unwrap_or_else(|_| CpuSet::new()),
             last: None,
             intervals: 0,
             lags: BTreeMap::new(),
@@ -99,7 +104,7 @@ impl GeneratorWatch {
                 lag = lag.max(worst);
             }
         }
-        self.count(Reading::take(&self.proc, measurers, lag, now));
+        self.count(Reading::take(&self.proc, &self.processors, measurers, lag, now));
     }
 
     fn count(&mut self, reading: Reading) {
@@ -200,19 +205,23 @@ fn shares(before: &Reading, now: &Reading) -> BTreeMap<u32, Share> {
 fn judge<'a>(
     before: &Reading,
     now: &Reading,
-    mut shares: impl Iterator<Item = &'a Share>,
+    shares: impl Iterator<Item = &'a Share> + Clone,
 ) -> Vec<GeneratorLimit> {
     let is_busy = |share: &Share| Use { used: share.by_busiest.0, of: share.elapsed.0 }.is_over(95);
     let of_host = Use {
         used: now.busy_ticks.saturating_sub(before.busy_ticks),
         of: now.all_ticks.saturating_sub(before.all_ticks),
     };
+    // It has the only processor to itself but for the keeper and the writer: what it takes of it is what is measured.
+    let is_alone = |share: &Share| {
+        share.threads == 1 && Use { used: share.taken.0, of: of_ticks(of_host.of).0 }.is_over(90)
+    };
     let limits = [
         (now.lag > LAG_MAX, GeneratorLimit::Lag),
-        (of_host.is_over(95), GeneratorLimit::Processors),
+        (of_host.is_over(95) && !shares.clone().any(is_alone), GeneratorLimit::Processors),
         (now.descriptors.iter().any(|one| one.is_over(90)), GeneratorLimit::Descriptors),
         (now.ports.is_some_and(|ports| ports.is_over(90)), GeneratorLimit::Ports),
-        (shares.any(is_busy), GeneratorLimit::Measurer),
+        (shares.clone().any(is_busy), GeneratorLimit::Measurer),
     ];
     limits.into_iter().filter(|(is_beyond, _)| *is_beyond).map(|(_, limit)| limit).collect()
 }
@@ -256,6 +265,27 @@ mod tests {
         ] {
             assert_eq!(judge(&quiet, &reading, [].iter()), expected, "{reading:?}");
         }
+    }
+
+    #[test]
+    fn the_only_thread_keeps_the_only_processor_busy_with_what_it_measures() {
+        let per_second = rustix::param::clock_ticks_per_second();
+        let is_marked = |threads, taken_ms, processors| {
+            let share = Share {
+                first_client: 0,
+                threads,
+                taken: Nanoseconds::from_milliseconds(taken_ms),
+                by_busiest: Nanoseconds::ZERO,
+                elapsed: INTERVAL,
+            };
+            let ticks = per_second * processors;
+            let now = Reading { busy_ticks: ticks, all_ticks: ticks, ..Reading::default() };
+            judge(&Reading::default(), &now, [share].iter()) == [GeneratorLimit::Processors]
+        };
+        assert!(!is_marked(1, 950, 1));
+        assert!(is_marked(16, 950, 1), "its threads wait for each other");
+        assert!(is_marked(1, 500, 1), "somebody else takes the rest");
+        assert!(is_marked(1, 950, 2));
     }
 
     #[test]

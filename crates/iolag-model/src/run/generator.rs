@@ -72,7 +72,7 @@ pub struct MarkedSpan {
 pub enum GeneratorLimit {
     /// The timer of a worker was over 50 ms late.
     Lag,
-    /// The processors of the host were busy for over 95 % of the time.
+    /// The processors that the run may use were busy for over 95 % of the time, and not with its only thread alone.
     Processors,
     /// A measurer had over 90 % of the descriptors that it may have.
     Descriptors,

@@ -275,7 +275,11 @@ fn a_host_that_was_busy_itself_is_told_once_and_only_if_it_matters() {
     );
     assert_eq!(
         told(50, 60, GeneratorLimit::Processors),
-        [busy(Severity::Warning, "50.0 s of 60.0 s", "processors busy for over 95 % of the time")]
+        [busy(
+            Severity::Warning,
+            "50.0 s of 60.0 s",
+            "the processors that the run may use busy for over 95 % of the time"
+        )]
     );
 }
 

@@ -108,7 +108,7 @@ pub fn analyse_check(run: &RunRecord, summaries: &Summaries) -> CheckAnalysis {
     let control = control
         .filter(|control| usize::from(control.0) < directories.len())
         .map(|control| directories.remove(usize::from(control.0)));
-    let busy = run.generator.as_ref().and_then(|record| generator_busy(record, run.environment.cpus));
+    let busy = run.generator.as_ref().and_then(generator_busy);
     CheckAnalysis {
         schema: SUMMARY_SCHEMA,
         precision: summaries.precision,

@@ -166,7 +166,7 @@ fn repetitions_differ(comparison: &RepetitionComparison, run: &RunRecord) -> Opt
 
 /// That the host was busy. A load that says no more than what was seen second by second is not told beside it.
 fn host_busy(run: &RunRecord) -> impl Iterator<Item = RunFinding> {
-    let busy = run.generator.as_ref().and_then(|record| generator_busy(record, run.environment.cpus));
+    let busy = run.generator.as_ref().and_then(generator_busy);
     let is_processors = |(limit, _): &(GeneratorLimit, Nanoseconds)| *limit == GeneratorLimit::Processors;
     let is_told = busy.as_ref().is_some_and(|busy| busy.limits.iter().any(is_processors));
     let by_load = if is_told { None } else { processors_busy(run) };

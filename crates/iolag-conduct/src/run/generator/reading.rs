@@ -8,6 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use iolag_model::{MonotonicTime, Nanoseconds, ProcessStat};
+use rustix::thread::CpuSet;
 
 use crate::environment::limits::local_ports;
 
@@ -17,7 +18,7 @@ pub(super) struct Reading {
     pub(super) now: MonotonicTime,
     /// The worst since the last look.
     pub(super) lag: Nanoseconds,
-    /// Of the host's processors since it was started.
+    /// Of the processors that the run may use, since the host was started.
     pub(super) busy_ticks: u64,
     pub(super) all_ticks: u64,
     pub(super) descriptors: Vec<Use>,
@@ -72,11 +73,12 @@ impl Reading {
     /// Of these measurers, whose clients are known.
     pub(super) fn take(
         proc: &Path,
+        processors: &CpuSet,
         mut measurers: BTreeMap<u32, Measuring>,
         lag: Nanoseconds,
         now: MonotonicTime,
     ) -> Self {
-        let (busy_ticks, all_ticks) = processor_ticks(proc).unwrap_or_default();
+        let (busy_ticks, all_ticks) = processor_ticks(proc, processors).unwrap_or_default();
         let place = |process: &u32| proc.join(process.to_string());
         let descriptors = measurers.keys().filter_map(|process| descriptors(&place(process))).collect();
         for (process, measuring) in &mut measurers {
@@ -89,22 +91,38 @@ impl Reading {
     }
 }
 
-/// The first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal; what guests take is in the first two.
-fn processor_ticks(proc: &Path) -> Option<(u64, u64)> {
+/// Of these processors how long they were busy, and how long there were: the lines of /proc/stat that begin with `cpu`. Where one of
+/// them has none, as in a container that has numbers of its own, the line of all.
+fn processor_ticks(proc: &Path, processors: &CpuSet) -> Option<(u64, u64)> {
     let text = fs::read_to_string(proc.join("stat")).ok()?;
-    let line = text.lines().next()?.strip_prefix("cpu ")?;
-    let ticks: Vec<u64> = line.split_whitespace().take(8).map_while(|word| word.parse().ok()).collect();
+    let mut lines = text.lines().map_while(|line| line.strip_prefix("cpu")).map_while(ticks);
+    let (_, of_all) = lines.next()?;
+    let is_usable = |number: usize| number < CpuSet::MAX_CPU && processors.is_set(number);
+    let of_each: Vec<_> = lines.filter(|(name, _)| name.parse().is_ok_and(is_usable)).collect();
+    if of_each.is_empty() || of_each.len() != processors.count() as usize {
+        return Some(of_all);
+    }
+    Some(of_each.iter().fold((0, 0), |sum, (_, (busy, all))| (sum.0 + busy, sum.1 + all)))
+}
+
+/// A number, then user, nice, system, idle, iowait, irq, softirq, steal; what guests take is in the first two.
+fn ticks(line: &str) -> Option<(&str, (u64, u64))> {
+    let (name, numbers) = line.split_once(' ')?;
+    let ticks: Vec<u64> = numbers.split_whitespace().take(8).map_while(|word| word.parse().ok()).collect();
     let all: u64 = ticks.iter().sum();
-    Some((all - ticks.get(3)? - ticks.get(4)?, all))
+    Some((name, (all - ticks.get(3)? - ticks.get(4)?, all)))
+}
+
+/// How long so many ticks are.
+pub(super) fn of_ticks(ticks: u64) -> Nanoseconds {
+    Nanoseconds(ticks * (1_000_000_000 / rustix::param::clock_ticks_per_second().max(1)))
 }
 
 /// The time of a thread, or of all threads of a process, those that have ended among them.
 fn time_taken(place: &Path) -> Option<Nanoseconds> {
     let text = fs::read_to_string(place.join("stat")).ok()?;
     let stat = ProcessStat::of(&text);
-    let (user_ticks, system_ticks) = (stat.number(14)?, stat.number(15)?);
-    let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1);
-    Some(Nanoseconds((user_ticks + system_ticks) * tick_ns))
+    Some(of_ticks(stat.number(14)? + stat.number(15)?))
 }
 
 fn descriptors(process: &Path) -> Option<Use> {
@@ -149,12 +167,34 @@ mod tests {
         write("7/fd", "12345");
         write("7/stat", "7 (iolag) S 1 7 7 0 -1 4194560 1 0 0 0 40 2 900 900 20 0 1 0 4242 9 9");
         let measurers = [7, 8].map(|process| (process, Measuring::default())).into();
-        let reading = Reading::take(place.path(), measurers, Nanoseconds::ZERO, MonotonicTime(1));
+        let reading =
+            Reading::take(place.path(), &CpuSet::new(), measurers, Nanoseconds::ZERO, MonotonicTime(1));
         assert_eq!((reading.busy_ticks, reading.all_ticks), (81, 531));
         assert_eq!(reading.descriptors, [Use { used: 5, of: 1024 }]);
         assert_eq!(reading.ports, Some(Use { used: 42, of: 28_232 }));
-        let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second();
         let taken: Vec<_> = reading.measurers.values().map(|measuring| measuring.taken).collect();
-        assert_eq!(taken, [Some(Nanoseconds(42 * tick_ns)), None]);
+        assert_eq!(taken, [Some(of_ticks(42)), None]);
+    }
+
+    #[test]
+    fn only_processors_that_the_run_may_use_are_looked_at() {
+        let place = tempfile::tempdir().unwrap();
+        let lines = [
+            "cpu  180 0 30 590 0 0 0 0 0 0",
+            "cpu0 0 0 10 190 0 0 0 0 0 0",
+            "cpu1 90 0 5 4 1 0 0 0 0 0",
+            "cpu3 1 0 0 199 0 0 0 0 0 0",
+            "cpu11 89 0 15 197 0 0 0 0 0 0",
+            "intr 7 7",
+        ];
+        fs::write(place.path().join("stat"), lines.join("\n")).unwrap();
+        let ticks = |usable: &[usize]| {
+            let mut processors = CpuSet::new();
+            usable.iter().for_each(|number| processors.set(*number));
+            processor_ticks(place.path(), &processors).unwrap()
+        };
+        assert_eq!([ticks(&[1]), ticks(&[1, 3])], [(95, 100), (96, 300)]);
+        let all = (210, 800);
+        assert_eq!([ticks(&[]), ticks(&[1, 2]), ticks(&[40])], [all; 3], "it is not known which they are");
     }
 }

@@ -103,7 +103,7 @@ impl InWords for GeneratorBusy {
 const fn beyond(limit: GeneratorLimit) -> &'static str {
     match limit {
         GeneratorLimit::Lag => "timers of workers over 50 ms late",
-        GeneratorLimit::Processors => "processors busy for over 95 % of the time",
+        GeneratorLimit::Processors => "the processors that the run may use busy for over 95 % of the time",
         GeneratorLimit::Descriptors => "over 90 % of a measurer's descriptors in use",
         GeneratorLimit::Ports => "over 90 % of the local ports in use",
         GeneratorLimit::Measurer => "a worker busy for over 95 % of the time",
