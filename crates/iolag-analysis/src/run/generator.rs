@@ -16,18 +16,24 @@ const SHARE_GRAVE: f64 = 0.1;
 
 /// What was seen of a generator, if it was beyond limits for a share of the time that matters.
 pub(crate) fn generator_busy(record: &GeneratorRecord) -> Option<GeneratorBusy> {
-    let (mut intervals, mut by_limit) = (0, BTreeMap::<GeneratorLimit, u64>::new());
+    // Who does not tell how long they were knows how long they were at least.
+    let time = |told: Nanoseconds, intervals: u64| {
+        told.max(Nanoseconds(record.interval_ns.0.saturating_mul(intervals)))
+    };
+    let (mut intervals, mut time_ns, mut by_limit) = (0, Nanoseconds::ZERO, BTreeMap::new());
     for span in &record.marked {
+        let of_span = time(span.time_ns, span.intervals);
         intervals += span.intervals;
+        time_ns.0 += of_span.0;
         for limit in &span.beyond {
-            *by_limit.entry(*limit).or_default() += span.intervals;
+            by_limit.entry(*limit).or_insert(Nanoseconds::ZERO).0 += of_span.0;
         }
     }
-    let time = |intervals: u64| Nanoseconds(record.interval_ns.0.saturating_mul(intervals));
-    let share = intervals as f64 / record.intervals.max(1) as f64;
-    let mut limits: Vec<_> = by_limit.into_iter().map(|(limit, count)| (limit, time(count))).collect();
+    let of_ns = time(record.time_ns, record.intervals);
+    let share = time_ns.0 as f64 / of_ns.0.max(1) as f64;
+    let mut limits: Vec<(GeneratorLimit, Nanoseconds)> = by_limit.into_iter().collect();
     limits.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
-    let found = || GeneratorBusy { time_ns: time(intervals), of_ns: time(record.intervals), share, limits };
+    let found = || GeneratorBusy { time_ns, of_ns, share, limits };
     (intervals >= INTERVALS_LEAST && share >= SHARE_LEAST).then(found)
 }
 
@@ -45,7 +51,7 @@ pub(crate) fn of_a_look(busy: GeneratorBusy) -> RunFinding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iolag_model::GeneratorLimit::{Lag, Ports, Processors};
+    use iolag_model::GeneratorLimit::{Lag, Measurer, Ports, Processors};
     use iolag_model::{MarkedSpan, MonotonicTime};
 
     fn seconds(seconds: u64) -> Nanoseconds {
@@ -54,20 +60,26 @@ mod tests {
 
     /// What is found of so many seconds, of which these were beyond limits.
     fn found(intervals: u64, marked: &[(u64, &[GeneratorLimit])]) -> Option<GeneratorBusy> {
+        generator_busy(&recorded(intervals, marked))
+    }
+
+    /// Without how long the intervals were.
+    fn recorded(intervals: u64, marked: &[(u64, &[GeneratorLimit])]) -> GeneratorRecord {
         let span = |(intervals, beyond): &(u64, &[GeneratorLimit])| MarkedSpan {
             begin: MonotonicTime(0),
             end: MonotonicTime(seconds(*intervals).0),
             intervals: *intervals,
+            time_ns: Nanoseconds::ZERO,
             beyond: beyond.to_vec(),
         };
-        let record = GeneratorRecord {
+        GeneratorRecord {
             interval_ns: seconds(1),
             intervals,
+            time_ns: Nanoseconds::ZERO,
             heartbeats: Vec::new(),
             measurers: Vec::new(),
             marked: marked.iter().map(span).collect(),
-        };
-        generator_busy(&record)
+        }
     }
 
     #[test]
@@ -86,6 +98,16 @@ mod tests {
         let busy = found(80, marked).unwrap();
         assert_eq!((busy.time_ns, busy.of_ns, busy.share), (seconds(40), seconds(80), 0.5));
         assert_eq!(busy.limits, [(Processors, seconds(36)), (Lag, seconds(34))]);
+    }
+
+    #[test]
+    fn intervals_are_as_long_as_they_were() {
+        let mut record = recorded(60, &[(20, &[Lag]), (10, &[Measurer])]);
+        record.time_ns = seconds(80);
+        record.marked[0].time_ns = seconds(30);
+        let busy = generator_busy(&record).unwrap();
+        assert_eq!((busy.time_ns, busy.of_ns, busy.share), (seconds(40), seconds(80), 0.5));
+        assert_eq!(busy.limits, [(Lag, seconds(30)), (Measurer, seconds(10))]);
     }
 
     #[test]

@@ -29,6 +29,7 @@ pub struct GeneratorWatch {
     processors: CpuSet,
     last: Option<Reading>,
     intervals: u64,
+    time: Nanoseconds,
     lags: BTreeMap<u32, Vec<Nanoseconds>>,
     /// By process.
     shares: BTreeMap<u32, Vec<Share>>,
@@ -81,6 +82,7 @@ impl GeneratorWatch {
             processors: sched_getaffinity(None).unwrap_or_else(|_| CpuSet::new()),
             last: None,
             intervals: 0,
+            time: Nanoseconds::ZERO,
             lags: BTreeMap::new(),
             shares: BTreeMap::new(),
             marked: Vec::new(),
@@ -110,6 +112,7 @@ impl GeneratorWatch {
     fn count(&mut self, reading: Reading) {
         if let Some(last) = self.last.replace(reading.clone()) {
             self.intervals += 1;
+            self.time.0 += reading.now.since(last.now).0;
             let shares = shares(&last, &reading);
             self.mark(last.now, reading.now, judge(&last, &reading, shares.values()));
             for (process, share) in shares {
@@ -123,15 +126,17 @@ impl GeneratorWatch {
             return;
         }
         let is_full = self.marked.len() == SPANS_MAX;
+        let time_ns = end.since(begin);
         match self.marked.last_mut() {
             Some(last) if is_full || (last.end == begin && last.beyond == beyond) => {
                 last.end = end;
                 last.intervals += 1;
+                last.time_ns.0 += time_ns.0;
                 last.beyond.extend(beyond);
                 last.beyond.sort_unstable();
                 last.beyond.dedup();
             }
-            _ => self.marked.push(MarkedSpan { begin, end, intervals: 1, beyond }),
+            _ => self.marked.push(MarkedSpan { begin, end, intervals: 1, time_ns, beyond }),
         }
     }
 
@@ -139,8 +144,9 @@ impl GeneratorWatch {
     pub fn record(self) -> Option<GeneratorRecord> {
         let heartbeats = self.lags.into_iter().map(|(client, lags)| heartbeat(client, lags)).collect();
         let measurers = self.shares.into_values().map(|shares| measurer(&shares)).collect();
-        let (intervals, marked) = (self.intervals, self.marked);
-        let record = GeneratorRecord { interval_ns: INTERVAL, intervals, heartbeats, measurers, marked };
+        let (intervals, time_ns, marked) = (self.intervals, self.time, self.marked);
+        let record =
+            GeneratorRecord { interval_ns: INTERVAL, intervals, time_ns, heartbeats, measurers, marked };
         (intervals > 0).then_some(record)
     }
 }
@@ -302,6 +308,23 @@ mod tests {
         let spans: Vec<_> = record.marked.iter().map(|span| (span.begin, span.end, span.intervals)).collect();
         assert_eq!((spans, record.intervals), (vec![(at(0), at(2), 2), (at(3), at(4), 1)], 4));
         assert_eq!(GeneratorWatch::new(Path::new("/nowhere")).record(), None);
+    }
+
+    #[test]
+    fn an_interval_is_as_long_as_it_is_until_the_next_look_also_in_the_span_that_holds_the_rest() {
+        let mut watch = GeneratorWatch::new(Path::new("/nowhere"));
+        // Every other interval, of half a second more than the others.
+        let looks = 2 * (SPANS_MAX as u64 + 10);
+        for look in 0..=looks {
+            let now = MonotonicTime(at(look).0 + look.div_ceil(2) * 500_000_000);
+            let lag = Nanoseconds::from_milliseconds(60 * (look % 2));
+            watch.count(Reading { now, lag, ..Reading::default() });
+        }
+        let record = watch.record().unwrap();
+        let seconds = |intervals: u64| Nanoseconds::from_milliseconds(1500 * intervals);
+        assert_eq!(record.time_ns.0, seconds(looks / 2).0 + at(looks / 2).0);
+        let times: Vec<_> = record.marked.iter().map(|span| span.time_ns).collect();
+        assert_eq!((times.len(), times[0], times[SPANS_MAX - 1]), (SPANS_MAX, seconds(1), seconds(11)));
     }
 
     #[test]

@@ -11,6 +11,9 @@ pub struct GeneratorRecord {
     pub interval_ns: Nanoseconds,
     /// How many there were.
     pub intervals: u64,
+    /// How long all of them were together: each lasts until the next look, which with thousands of clients comes later.
+    #[serde(default)]
+    pub time_ns: Nanoseconds,
     /// The workers that had a heartbeat.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub heartbeats: Vec<HeartbeatRecord>,
@@ -62,6 +65,9 @@ pub struct MarkedSpan {
     pub end: MonotonicTime,
     /// How many.
     pub intervals: u64,
+    /// How long they were together: where the last span holds the rest, there are others between them.
+    #[serde(default)]
+    pub time_ns: Nanoseconds,
     /// Beyond what.
     pub beyond: Vec<GeneratorLimit>,
 }
@@ -90,10 +96,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_without_measurers_and_with_limits_of_a_later_iolag_are_read() {
+    fn records_without_measurers_and_times_and_with_limits_of_a_later_iolag_are_read() {
         let text = r#"{"interval_ns":1000000000,"intervals":9,"marked":[{"begin":1,"end":2,"intervals":1,"beyond":["lag","measurer","tea"]}]}"#;
         let record: GeneratorRecord = serde_json::from_str(text).unwrap();
-        assert_eq!(record.measurers, []);
+        let times = [record.time_ns, record.marked[0].time_ns];
+        assert_eq!((record.measurers, times), (vec![], [Nanoseconds::ZERO; 2]));
         let limits = [GeneratorLimit::Lag, GeneratorLimit::Measurer, GeneratorLimit::Unknown];
         assert_eq!(record.marked[0].beyond, limits);
     }

@@ -51,10 +51,17 @@ fn told(findings: &serde_json::Value) -> Vec<Told> {
 fn busy_generator((marked, of): (u64, u64), limit: GeneratorLimit) -> GeneratorRecord {
     let interval_ns = Nanoseconds::from_seconds(1);
     let end = MonotonicTime(interval_ns.0 * marked);
-    let span = MarkedSpan { begin: MonotonicTime(0), end, intervals: marked, beyond: vec![limit] };
+    let span = MarkedSpan {
+        begin: MonotonicTime(0),
+        end,
+        intervals: marked,
+        time_ns: Nanoseconds::ZERO,
+        beyond: vec![limit],
+    };
     GeneratorRecord {
         interval_ns,
         intervals: of,
+        time_ns: Nanoseconds::ZERO,
         heartbeats: Vec::new(),
         measurers: Vec::new(),
         marked: vec![span],
