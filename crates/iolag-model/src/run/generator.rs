@@ -20,7 +20,7 @@ pub struct GeneratorRecord {
     /// What measurers took of the processors.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measurers: Vec<MeasurerRecord>,
-    /// Intervals beyond a limit, those that follow each other joined; of very many the last one holds the rest.
+    /// Intervals beyond a limit, those that follow each other joined; of very many the last ones hold the rest, one for each set of limits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marked: Vec<MarkedSpan>,
 }
