@@ -114,7 +114,7 @@ pub fn format_duration(duration: Nanoseconds) -> String {
         999_500..999_500_000 => three_digits(ns as f64 / 1e6, "ms"),
         999_500_000..99_950_000_000 => three_digits(ns as f64 / 1e9, "s"),
         _ => {
-            let seconds = (ns + 500_000_000) / 1_000_000_000;
+            let seconds = ns.saturating_add(500_000_000) / 1_000_000_000;
             match seconds {
                 0..3_600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
                 3_600..86_400 => format!("{} h {:02} min", seconds / 3_600, seconds % 3_600 / 60),
@@ -222,6 +222,7 @@ mod tests {
             (250_000_000_000, "4 min 10 s"),
             (7_500_000_000_000, "2 h 05 min"),
             (273_600_000_000_000, "3 d 4 h"),
+            (u64::MAX, "213503 d 23 h"),
         ] {
             assert_eq!(format_duration(Nanoseconds(ns)), text);
         }
