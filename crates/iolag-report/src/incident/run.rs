@@ -235,7 +235,7 @@ fn analysis(text: &mut String, runs: &[IncidentRun<'_>]) {
         }
         circumstances(text, run.record);
         for Trust { doubt, advice } in whatever_analysis!(run.analysis, it => &it.trust) {
-            push(text, format_args!("- To be kept in mind: {} {}", escape(doubt), escape(advice)));
+            push(text, format_args!("- To be kept in mind: {} → {}", escape(doubt), escape(advice)));
         }
         text.push('\n');
     }
@@ -360,6 +360,21 @@ mod tests {
         let text = incident_text(&[run], WRITTEN_NS);
         assert!(text.contains("\\<script\\>") && !text.contains(" <script>"), "{text}");
         assert!(text.contains("\\[click\\](http:\\//evil) \\| \\#  - \\<b\\>"), "{text}");
+    }
+
+    #[test]
+    fn a_doubt_and_what_to_do_are_told_apart() {
+        let mut scenario = scenario::usb_stick();
+        let (doubt, advice) = ("4 clients share 1 processor".to_owned(), "use more nodes".to_owned());
+        scenario.record.trust = vec![Trust { doubt, advice }];
+        let analysis = analyse_run(&scenario.record, &scenario.by_stage());
+        let figures = figures_of(Shape::Usual);
+        let run = IncidentRun { record: &scenario.record, analysis: &analysis, figures: &figures.runs[0] };
+        let text = incident_text(&[run], WRITTEN_NS);
+        assert!(
+            text.contains("- To be kept in mind: 4 clients share 1 processor → use more nodes\n"),
+            "{text}"
+        );
     }
 
     #[test]
