@@ -378,6 +378,7 @@ fn a_host_that_was_busy_itself_is_a_note_behind_what_was_found_of_directories() 
                 times of these moments may contain the host's own delay.";
     let (before, after) = busy.split_once(told).expect("it is told");
     assert!(before.contains("\nFindings"), "{before}");
+    assert!(after.contains("before you blame the storage; if its own clients keep it busy"), "{after}");
     assert!(!after.contains("serious:") && !after.contains("warning:"), "{after}");
     let analysis = analyse_check(&scenario.record, &scenario.by_target());
     assert_eq!(crate::told(&crate::document(&RunAnalysis::Check(analysis))["findings"]).len(), 1);

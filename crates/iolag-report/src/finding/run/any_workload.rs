@@ -86,8 +86,8 @@ impl InWords for GeneratorBusy {
                  the moments."
             }
             _ => {
-                "Repeat it when the host is quiet, with fewer clients per host or from more hosts, and compare before you blame the \
-                 storage. `generator` in run.json has the moments."
+                "Repeat it when the host is quiet before you blame the storage; if its own clients keep it busy, use fewer per host or more \
+                 hosts. `generator` in run.json has the moments."
             }
         }
         .into()
