@@ -283,6 +283,16 @@ fn a_host_that_was_busy_itself_is_told_once_and_only_if_it_matters() {
     );
 }
 
+#[test]
+fn one_processor_is_told_as_one() {
+    let mut scenario = usb_stick();
+    scenario.record.environment.cpus = 1;
+    scenario.record.after = Some(MemoryState { load: Some([2.5, 1.0, 1.0]), ..MemoryState::default() });
+    let told = told_of_stages(&analyse_metadata(&scenario.record, &scenario.by_stage()));
+    let sentence = "The load was 2.5 on 1 processor: the clients may have waited for it.";
+    assert!(told.iter().any(|told| told.sentence == sentence), "{told:?}");
+}
+
 /// A run by one client that precreates, iterates and cleans up; `failures` are `(stage, operation, how many, errno)`.
 fn outcomes(iterations: u32, failures: &[(u16, Operation, u64, i32)]) -> Scenario {
     let mut phases = vec![(Phase::Precreate, 0)];

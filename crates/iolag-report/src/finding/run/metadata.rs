@@ -6,7 +6,7 @@ use iolag_analysis::{
     CutOff, LateStart, LeftOut, ObjectsGone, ProcessorsBusy, RepetitionJudgement, RepetitionsDiffer,
     RingWaits, ShortStages, Suspect, Unequal, WorkingSetChange, capitalised, factor_in_words, share_in_words,
 };
-use iolag_model::format_duration;
+use iolag_model::{counted, format_duration};
 
 use super::followed::failed_in_words;
 use crate::finding::in_words::{About, Evidence, EvidenceAmount, InWords};
@@ -102,7 +102,9 @@ impl InWords for RepetitionsDiffer {
 impl InWords for ProcessorsBusy {
     fn sentence(&self, _about: &About<'_>) -> String {
         let Self { load, cpus } = self;
-        format!("The load was {load:.1} on {cpus} processors: the clients may have waited for them.")
+        let processors = counted((*cpus).into(), "processor", "processors");
+        let them = if *cpus == 1 { "it" } else { "them" };
+        format!("The load was {load:.1} on {processors}: the clients may have waited for {them}.")
     }
 
     fn advice(&self) -> Cow<'static, str> {
