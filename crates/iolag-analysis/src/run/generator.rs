@@ -20,16 +20,19 @@ pub(crate) fn generator_busy(record: &GeneratorRecord) -> Option<GeneratorBusy> 
     let time = |told: Nanoseconds, intervals: u64| {
         told.max(Nanoseconds(record.interval_ns.0.saturating_mul(intervals)))
     };
-    let (mut intervals, mut time_ns, mut by_limit) = (0, Nanoseconds::ZERO, BTreeMap::new());
+    let of_ns = time(record.time_ns, record.intervals);
+    // What a damaged file says is no more than all there was.
+    let longer = |sum: Nanoseconds, by: Nanoseconds| Nanoseconds(sum.0.saturating_add(by.0)).min(of_ns);
+    let (mut intervals, mut time_ns, mut by_limit) = (0_u64, Nanoseconds::ZERO, BTreeMap::new());
     for span in &record.marked {
         let of_span = time(span.time_ns, span.intervals);
-        intervals += span.intervals;
-        time_ns.0 += of_span.0;
+        intervals = intervals.saturating_add(span.intervals);
+        time_ns = longer(time_ns, of_span);
         for limit in &span.beyond {
-            by_limit.entry(*limit).or_insert(Nanoseconds::ZERO).0 += of_span.0;
+            let of_limit = by_limit.entry(*limit).or_insert(Nanoseconds::ZERO);
+            *of_limit = longer(*of_limit, of_span);
         }
     }
-    let of_ns = time(record.time_ns, record.intervals);
     let share = time_ns.0 as f64 / of_ns.0.max(1) as f64;
     let mut limits: Vec<(GeneratorLimit, Nanoseconds)> = by_limit.into_iter().collect();
     limits.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
@@ -67,7 +70,7 @@ mod tests {
     fn recorded(intervals: u64, marked: &[(u64, &[GeneratorLimit])]) -> GeneratorRecord {
         let span = |(intervals, beyond): &(u64, &[GeneratorLimit])| MarkedSpan {
             begin: MonotonicTime(0),
-            end: MonotonicTime(seconds(*intervals).0),
+            end: MonotonicTime(intervals.saturating_mul(1_000_000_000)),
             intervals: *intervals,
             time_ns: Nanoseconds::ZERO,
             beyond: beyond.to_vec(),
@@ -98,6 +101,13 @@ mod tests {
         let busy = found(80, marked).unwrap();
         assert_eq!((busy.time_ns, busy.of_ns, busy.share), (seconds(40), seconds(80), 0.5));
         assert_eq!(busy.limits, [(Processors, seconds(36)), (Lag, seconds(34))]);
+    }
+
+    #[test]
+    fn marks_of_a_damaged_file_are_no_more_than_all_the_time() {
+        let busy = found(9, &[(u64::MAX, &[Lag]), (u64::MAX, &[Lag, Lag])]).unwrap();
+        assert_eq!((busy.time_ns, busy.limits), (seconds(9), vec![(Lag, seconds(9))]));
+        assert_eq!(found(0, &[(5, &[Lag])]), None);
     }
 
     #[test]
