@@ -56,7 +56,7 @@ fn further_hosts_have_a_line_each_and_the_error_of_their_clocks_is_told() {
     }
     let page = page(&record);
     assert!(page.contains("<dd>node2, ") && page.contains("<dd>node3, "), "{page}");
-    assert!(page.contains("to which theirs belong within 40.0 µs."), "{page}");
+    assert!(page.contains("to which theirs belong within 40.0 µs where they were compared."), "{page}");
 }
 
 #[test]

@@ -69,7 +69,7 @@ impl HostRecord {
         MonotonicTime((i128::from(moment.0) - ahead_ns).clamp(1, i128::from(u64::MAX)) as u64)
     }
 
-    /// The greatest error of an offset.
+    /// The greatest error of an offset; nothing is known of how far the clock went from the line between two of them.
     pub fn error_max(&self) -> Nanoseconds {
         self.offsets.iter().map(|offset| offset.error_ns).max().unwrap_or_default()
     }

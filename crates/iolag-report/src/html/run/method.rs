@@ -62,7 +62,8 @@ pub(super) fn method(run: &ReportedRun<'_>, page: &mut Markup) {
     ));
     if let Some(error) = record.further_hosts.iter().map(HostRecord::error_max).max() {
         page.text(&format!(
-            " Times of all hosts are on the clock of {}, to which theirs belong within {}.",
+            " Times of all hosts are on the clock of {}, to which theirs belong within {} \
+             where they were compared.",
             record.environment.host,
             format_duration(error)
         ));
