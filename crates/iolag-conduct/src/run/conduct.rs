@@ -283,7 +283,7 @@ fn final_record(
     record.tags = exchange.tags();
     if exchange.lacked_tags() {
         record.remarks.push(format!(
-            "There are {TAGS_MAX} tags for names, and no more: the samples of others have none."
+            "There are {TAGS_MAX} tags, and 128 KiB for their names: the samples of others have none."
         ));
     }
     record.trust.extend(watched.trust.iter().cloned());

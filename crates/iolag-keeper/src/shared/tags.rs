@@ -1,9 +1,13 @@
 //! The names behind tags, in shared memory: a session that mentions a name needs no descriptor for it, which may be another one in the
 //! table of its thread, and nobody who is killed takes names along.
 //!
-//! Invariants: a number is given once in a run; who gets it writes the name, and says last that it is there.
+//! ```text
+//! given   names[TAGS_MAX]   bytes
+//! ```
+//! Invariants: a number, and the bytes for its name, are given once in a run, both at once; who gets them writes the name, and says last that
+//! it is there.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use iolag_model::{TagKind, TagRecord};
 
@@ -12,90 +16,112 @@ use super::memory::SharedMemory;
 /// So many tags has a run at most: run.json names them all.
 pub const TAGS_MAX: u16 = 4096;
 
+/// For all names together.
+const BYTES_MAX: usize = 128 << 10;
 const NAME_BYTES_MAX: usize = 256;
 
-/// One name.
-#[repr(C)]
-struct Named {
-    /// 0 until the name is there, then its kind and its length.
-    told: AtomicU32,
-    name: [u8; NAME_BYTES_MAX],
-}
-
-/// Where the names are: first how many were asked for, then they.
+/// Where the names are.
 pub(crate) struct TagPlaces<'a> {
     pub memory: &'a SharedMemory,
     pub offset: usize,
 }
 
-impl TagPlaces<'_> {
-    pub(crate) const BYTES: usize = size_of::<AtomicU32>() + TAGS_MAX as usize * size_of::<Named>();
+/// How many tags were given, how many bytes their names have, and whether more were asked for than there are: one word of the memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Given {
+    tags: u16,
+    bytes: u32,
+    is_lacking: bool,
+}
 
-    /// The tag of a name: a number that no other name of the run has; `None` if there are none left. Two processes that mention one
-    /// name at the same moment may get two numbers.
+impl Given {
+    const fn of(word: u64) -> Self {
+        Self { tags: word as u16, bytes: (word >> 16) as u32, is_lacking: word >> 63 == 1 }
+    }
+
+    const fn word(self) -> u64 {
+        self.tags as u64 | (self.bytes as u64) << 16 | (self.is_lacking as u64) << 63
+    }
+
+    /// One more name that is so long, or that there was no place for it.
+    const fn with(self, bytes: usize) -> Self {
+        if self.tags == TAGS_MAX || self.bytes as usize + bytes > BYTES_MAX {
+            Self { is_lacking: true, ..self }
+        } else {
+            Self { tags: self.tags + 1, bytes: self.bytes + bytes as u32, ..self }
+        }
+    }
+}
+
+impl TagPlaces<'_> {
+    const WORDS: usize = 1 + TAGS_MAX as usize;
+    pub(crate) const BYTES: usize = Self::WORDS * size_of::<AtomicU64>() + BYTES_MAX;
+
+    /// The tag of a name: a number that no other name of the run has; `None` if there are none left, or no room for the name. Two
+    /// processes that mention one name at the same moment may get two numbers.
     pub(crate) fn tag(&self, kind: TagKind, name: &str) -> Option<u16> {
         let name = &name[..name.floor_char_boundary(NAME_BYTES_MAX)];
-        let is_known = |place: &usize| self.told(*place) == Some((kind, name.as_bytes()));
-        if let Some(place) = (0..self.given()).find(is_known) {
-            return Some(place as u16 + 1);
+        let is_known = |tag: &u16| self.told(*tag) == Some((kind, name.as_bytes()));
+        if let Some(tag) = (1..=self.given().tags).find(is_known) {
+            return Some(tag);
         }
-        let one_more = |asked| (asked <= u32::from(TAGS_MAX)).then_some(asked + 1);
-        let asked = self.asked().fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
-        let place = asked.ok().filter(|asked| *asked < u32::from(TAGS_MAX))? as usize;
-        let named = self.named(place);
-        // SAFETY: the place is within the memory, and nobody else has its number or reads it before `told` says so.
-        unsafe {
-            (&raw mut (*named).name).cast::<u8>().copy_from_nonoverlapping(name.as_ptr(), name.len());
-            (*named).told.store(code_of(kind) | (name.len() as u32) << 8, Ordering::Release);
+        let one_more = |word| Some(Given::of(word).with(name.len()).word());
+        let before = self.word(0).fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
+        let before = Given::of(before.unwrap_or_else(|word| word));
+        let tag = before.with(name.len()).tags;
+        if tag == before.tags {
+            return None;
         }
-        Some(place as u16 + 1)
+        let bytes = self.bytes(before.bytes as usize, name.len());
+        // SAFETY: within the memory, and nobody else has these bytes or reads them before the word of the tag says so.
+        unsafe { bytes.copy_from_nonoverlapping(name.as_ptr(), name.len()) };
+        let told = code_of(kind) | (name.len() as u64) << 8 | u64::from(before.bytes) << 32;
+        self.word(tag).store(told, Ordering::Release);
+        Some(tag)
     }
 
     /// All names that were mentioned, in the order of their numbers.
     pub(crate) fn all(&self) -> Vec<TagRecord> {
-        let told = |place: usize| {
-            let (kind, name) = self.told(place)?;
-            let name = String::from_utf8_lossy(name).into_owned();
-            Some(TagRecord { tag: place as u16 + 1, kind, name, target: None })
+        let told = |tag: u16| {
+            let (kind, name) = self.told(tag)?;
+            Some(TagRecord { tag, kind, name: String::from_utf8_lossy(name).into_owned(), target: None })
         };
-        (0..self.given()).filter_map(told).collect()
+        (1..=self.given().tags).filter_map(told).collect()
     }
 
     /// Whether more were asked for than there are.
     pub(crate) fn lacked(&self) -> bool {
-        self.asked().load(Ordering::Relaxed) > u32::from(TAGS_MAX)
+        self.given().is_lacking
     }
 
-    fn given(&self) -> usize {
-        self.asked().load(Ordering::Relaxed).min(u32::from(TAGS_MAX)) as usize
-    }
-
-    fn asked(&self) -> &AtomicU32 {
-        // SAFETY: zeroed memory is a valid counter, and only atomics ever touch it.
-        unsafe { self.memory.at::<AtomicU32>(self.offset, 1).as_ref() }
-    }
-
-    fn named(&self, place: usize) -> *mut Named {
-        let first = self.offset + size_of::<AtomicU32>();
-        self.memory.at::<Named>(first + place * size_of::<Named>(), 1).as_ptr()
+    fn given(&self) -> Given {
+        Given::of(self.word(0).load(Ordering::Relaxed))
     }
 
     /// Kind and name, once they are there.
-    fn told(&self, place: usize) -> Option<(TagKind, &[u8])> {
-        let named = self.named(place);
-        // SAFETY: within the memory; zeroed memory is valid, and a name is not written again once `told` says that it is there.
-        unsafe {
-            let told = (*named).told.load(Ordering::Acquire);
-            let length = ((told >> 8) as usize).min(NAME_BYTES_MAX);
-            let name = std::slice::from_raw_parts((&raw const (*named).name).cast::<u8>(), length);
-            Some((kind_of(told & 0xff)?, name))
-        }
+    fn told(&self, tag: u16) -> Option<(TagKind, &[u8])> {
+        let told = self.word(tag).load(Ordering::Acquire);
+        let kind = kind_of(told & 0xff)?;
+        let (from, length) = ((told >> 32) as usize, (told >> 8 & 0xffff) as usize);
+        // SAFETY: within the memory, and not written again once the word says that the name is there.
+        Some((kind, unsafe { std::slice::from_raw_parts(self.bytes(from, length), length) }))
+    }
+
+    /// The word of a tag: 0 until its name is there, then its kind, its length and where it is. The first is what was given.
+    fn word(&self, tag: u16) -> &AtomicU64 {
+        let place = self.offset + usize::from(tag) * size_of::<AtomicU64>();
+        // SAFETY: zeroed memory is a valid word, and only atomics ever touch it.
+        unsafe { self.memory.at::<AtomicU64>(place, 1).as_ref() }
+    }
+
+    fn bytes(&self, from: usize, length: usize) -> *mut u8 {
+        self.memory.at::<u8>(self.offset + Self::WORDS * size_of::<AtomicU64>() + from, length).as_ptr()
     }
 }
 
 const KINDS: [TagKind; 4] = [TagKind::Server, TagKind::SecondTarget, TagKind::PathKind, TagKind::Unknown];
 
-const fn code_of(kind: TagKind) -> u32 {
+const fn code_of(kind: TagKind) -> u64 {
     match kind {
         TagKind::Server => 1,
         TagKind::SecondTarget => 2,
@@ -104,6 +130,6 @@ const fn code_of(kind: TagKind) -> u32 {
     }
 }
 
-fn kind_of(code: u32) -> Option<TagKind> {
+fn kind_of(code: u64) -> Option<TagKind> {
     KINDS.into_iter().find(|kind| code_of(*kind) == code)
 }

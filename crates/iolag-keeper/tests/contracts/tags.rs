@@ -34,3 +34,13 @@ fn a_name_has_one_tag_in_all_processes_of_a_run_and_in_the_end_there_is_none() {
     assert!(exchange.lacked_tags());
     assert_eq!(tag(&exchange, 1), Some(2), "what is known goes on");
 }
+
+#[test]
+fn long_names_are_fewer() {
+    let exchange = Exchange::new(1, 1 << 20).unwrap();
+    let named = |number: usize| exchange.tag(TagKind::Server, &format!("{number:0>255}"));
+    assert_eq!((0..1000).filter_map(named).count(), (128 << 10) / 255);
+    assert!(exchange.lacked_tags());
+    assert_eq!(named(500), Some(501), "what is known goes on");
+    assert!(exchange.tags().iter().zip(0..).all(|(tag, number)| tag.name == format!("{number:0>255}")));
+}
