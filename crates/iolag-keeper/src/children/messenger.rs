@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use iolag_model::Nanoseconds;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
@@ -44,9 +44,9 @@ pub struct Inbox {
 }
 
 /// The child's side: lines to the keeper, from any of its threads.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Outbox {
-    writer: Arc<Mutex<File>>,
+    writer: Mutex<File>,
 }
 
 impl Messenger {
@@ -78,7 +78,7 @@ impl Messenger {
                 unsafe { libc::close(end) };
             }
             let inbox = Inbox { reader: BufReader::new(child_input.into()), pending: Vec::new() };
-            body(inbox, Outbox { writer: Arc::new(Mutex::new(child_output.into())) })
+            body(inbox, Outbox { writer: Mutex::new(child_output.into()) })
         })?;
         Ok(Self {
             child,
