@@ -28,6 +28,11 @@ impl<'a> ProcessStat<'a> {
         self.number(22)
     }
 
+    /// Clock ticks that it was busy, for its user and in the kernel, with those of threads that have ended.
+    pub fn busy_ticks(self) -> Option<u64> {
+        Some(self.number(14)? + self.number(15)?)
+    }
+
     /// The number in a field.
     pub fn number(self, field: usize) -> Option<u64> {
         self.field(field)?.parse().ok()

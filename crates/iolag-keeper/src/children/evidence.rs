@@ -102,16 +102,14 @@ pub fn start_ticks(process: u32) -> Option<u64> {
 /// grows as soon as any thread of it works for a clock tick or, where the kernel counts that, for a nanosecond: each request that
 /// comes back makes it grow. Looks at every thread, so it is not for processes with thousands of them.
 pub fn processor_use(process: u32) -> Option<u64> {
-    let stat = read(&format!("/proc/{process}/stat"))?;
-    let stat = ProcessStat::of(&stat);
-    let (user_ticks, system_ticks) = (stat.number(14)?, stat.number(15)?);
+    let busy_ticks = ProcessStat::of(&read(&format!("/proc/{process}/stat"))?).busy_ticks()?;
     let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     // Kernels may be built without it; the ticks are enough for all but very slow file systems.
     let worked_ns = threads.filter_map(|thread| {
         let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;
         text.split_ascii_whitespace().next()?.parse::<u64>().ok()
     });
-    Some(user_ticks + system_ticks + worked_ns.sum::<u64>())
+    Some(busy_ticks + worked_ns.sum::<u64>())
 }
 
 fn describe(text: &mut String, directory: &str) {

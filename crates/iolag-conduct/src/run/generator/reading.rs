@@ -121,8 +121,7 @@ pub(super) fn of_ticks(ticks: u64) -> Nanoseconds {
 /// The time of a thread, or of all threads of a process, those that have ended among them.
 fn time_taken(place: &Path) -> Option<Nanoseconds> {
     let text = fs::read_to_string(place.join("stat")).ok()?;
-    let stat = ProcessStat::of(&text);
-    Some(of_ticks(stat.number(14)? + stat.number(15)?))
+    ProcessStat::of(&text).busy_ticks().map(of_ticks)
 }
 
 fn descriptors(process: &Path) -> Option<Use> {
