@@ -7,22 +7,17 @@ use crate::places::{Places, output, run};
 /// What everything here is built with: what makes the types of the pages is built with the tests, not once more.
 pub const BUILT: [&str; 2] = ["--features", "iolag-report/typescript"];
 
-/// Which sets of features clippy sees, one run for each: none, each alone, and all. By default there is PostgreSQL alone. With all of
-/// them it sees every target; with the others what can differ: libraries, programs and the one test that knows of a feature.
-pub const LINTED: [&[&str]; 4] = [
-    &["--no-default-features"],
-    &[],
-    &["--no-default-features", "--features", "iolag-report/typescript"],
-    &["--all-features"],
+/// Which sets of features clippy sees, one run for each: none, each alone, and all. By default there is PostgreSQL alone. Tests are seen
+/// with none and with all: each feature is on in one and off in the other.
+pub const LINTED: [(&[&str], Targets); 4] = [
+    (&["--no-default-features"], &["--all-targets"]),
+    (&[], &["--lib", "--bins"]),
+    (&["--no-default-features", "--features", "iolag-report/typescript"], &["--lib", "--bins"]),
+    (&["--all-features"], &["--all-targets"]),
 ];
 
-/// The targets that clippy sees with a set of [`LINTED`].
-pub fn targets_of(set: &[&str]) -> &'static [&'static str] {
-    match set {
-        ["--all-features"] => &["--all-targets"],
-        _ => &["--lib", "--bins", "--test", "history"],
-    }
-}
+/// What is linted of each crate.
+pub type Targets = &'static [&'static str];
 
 /// Builds the program without any feature of its own, and runs it: what can be left out can be left out. With the default ones it is
 /// built by the tests, from which this takes all crates but those that know of PostgreSQL.
@@ -106,7 +101,7 @@ mod tests {
         ]);
         let metadata: Value = serde_json::from_str(&output(&mut cargo).unwrap()).unwrap();
         let packages = metadata["packages"].as_array().unwrap();
-        let [none, default, typescript, all] = LINTED.map(|set| features_of(set, packages));
+        let [none, default, typescript, all] = LINTED.map(|(set, _)| features_of(set, packages));
         assert!(none.is_empty());
         assert!(default.is_disjoint(&typescript), "{default:?} {typescript:?}");
         assert_eq!(&default | &typescript, all, "a feature that is never alone: add a set");

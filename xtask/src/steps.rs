@@ -122,7 +122,7 @@ fn execute(step: Step, places: &Places, wanted: &Wanted<'_>, tally: &mut Tally) 
     match step {
         Step::Install => install::install(places),
         Step::Format => run(places.cargo().args(["fmt", "--all", "--check"])),
-        Step::Clippy => features::LINTED.iter().try_for_each(|set| clippy(places, set)),
+        Step::Clippy => features::LINTED.iter().try_for_each(|(set, targets)| clippy(places, set, targets)),
         Step::Web => match web::lack() {
             None => web::prepare(places),
             Some(why) => {
@@ -138,9 +138,9 @@ fn execute(step: Step, places: &Places, wanted: &Wanted<'_>, tally: &mut Tally) 
     }
 }
 
-fn clippy(places: &Places, set: &[&str]) -> Result<()> {
+fn clippy(places: &Places, set: &[&str], targets: &[&str]) -> Result<()> {
     let mut cargo = places.cargo();
-    cargo.args(["clippy", "--quiet", "--workspace"]).args(features::targets_of(set)).args(set);
+    cargo.args(["clippy", "--quiet", "--workspace"]).args(targets).args(set);
     run(cargo.args(["--", "-D", "warnings"]))
 }
 
