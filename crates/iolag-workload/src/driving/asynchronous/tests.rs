@@ -187,6 +187,11 @@ impl AsyncSession for Scripted {
     }
 }
 
+/// Whose time only passes while it waits.
+fn paused() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
+}
+
 /// Finds data until the runtime makes the task yield; then nothing comes any more.
 async fn much_then_nothing() {
     while tokio::task::coop::has_budget_remaining() {
@@ -247,8 +252,7 @@ impl Driven {
 
 /// Drives a client; told to stop after `stop`.
 fn drive(openings: &[Opening], asks: Asks, marks: &[Mark], stop: Option<Duration>) -> Driven {
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let runtime = paused();
     let (seen, alone) = (Seen::default(), Alone::default());
     let (bell, hears) = bell();
     let script = Arc::new(Mutex::new(VecDeque::from(openings.to_vec())));
@@ -320,8 +324,7 @@ fn an_answer_at_the_deadline_counts_and_one_after_it_does_not() {
 
 #[test]
 fn of_two_that_are_ready_at_the_deadline_the_answer_wins() {
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let runtime = paused();
     let ending = runtime.block_on(async {
         let (_bell, hears) = bell();
         let mut waiter = Waiter::new(Alone::default(), PausedClock(Instant::now()), 0, hears);
@@ -337,8 +340,7 @@ fn of_two_that_are_ready_at_the_deadline_the_answer_wins() {
 
 #[test]
 fn the_alarm_of_one_request_serves_the_next_ones_whose_deadlines_are_later_or_earlier() {
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let runtime = paused();
     let ended = runtime.block_on(async {
         let (_bell, hears) = bell();
         let begin = Instant::now();
@@ -425,8 +427,7 @@ fn the_order_to_stop_ends_a_request_an_opening_and_a_pause() {
 #[test]
 fn what_stalls_after_much_data_is_ended_by_the_order_to_stop_and_at_its_deadline() {
     let ended = |stop: Duration| {
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        let runtime = paused();
         tokio::task::LocalSet::new().block_on(&runtime, async {
             let ((bell, hears), alone, begin) = (bell(), Alone::default(), Instant::now());
             let mut waiter = Waiter::new(alone.clone(), PausedClock(begin), 0, hears);
