@@ -4,12 +4,12 @@
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::mpsc::channel;
 
 use iolag_backend::{
     AsyncExecution, AsyncOpening, AsyncSession, BackendError, Blocks, Completion, Descriptors, Mark,
     NameTable, ObjectKey, Request, TagTable,
 };
+use iolag_conduct::tags_of_run;
 use iolag_keeper::Exchange;
 use iolag_model::{
     ClientId, Clock, ErrorClass, FailureCode, MonotonicClock, MonotonicTime, Operation, Outcome, Sample,
@@ -161,10 +161,8 @@ fn objects_of_a_server_are_read_by_name_to_the_end_and_samples_say_where_and_why
     let mut names = NameTable::default();
     assert_eq!(NAMES.map(|name| names.push(name)), [0, 1, 2, 3]);
     let (server, names, blocks) = (serve(), Arc::new(names), Blocks::new(1, ClientId(0), 64 << 10));
-    let (told, told_servers) = channel();
-    let tags = Arc::new(TagTable::new(move |_, name| told.send(name.to_owned()).ok().map(|()| 1)));
-    let common = Common { server, names, blocks, tags };
     let exchange = Exchange::new(CLIENTS, 1 << 20).unwrap();
+    let common = Common { server, names, blocks, tags: Arc::new(tags_of_run(&exchange)) };
     let job = |rank| {
         let options = DriveOptions { client: ClientId(rank), rank, deadlines: DEADLINE.into() };
         let common = common.clone();
@@ -175,7 +173,8 @@ fn objects_of_a_server_are_read_by_name_to_the_end_and_samples_say_where_and_why
     let workers = Workers { threads: 1, opening_at_once: 2, descriptors: Descriptors::Shared };
     let jobs = (0..CLIENTS).map(job).collect();
     run_async_clients(jobs, workers, &exchange.coordinator(), &MonotonicClock).unwrap();
-    assert_eq!(told_servers.try_iter().collect::<Vec<_>>(), [common.server.to_string()]);
+    let servers: Vec<_> = exchange.tags().into_iter().map(|tag| (tag.tag, tag.name)).collect();
+    assert_eq!(servers, [(1, common.server.to_string())]);
     for (ring, _) in exchange.readers().iter().take(CLIENTS as usize) {
         let samples = ring.all_pending().concat();
         assert_eq!(samples[1].operation(), Operation::CallConnect, "after the opening of the session");

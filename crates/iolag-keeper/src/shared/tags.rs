@@ -18,7 +18,8 @@ pub const TAGS_MAX: u16 = 4096;
 
 /// For all names together.
 const BYTES_MAX: usize = 128 << 10;
-const NAME_BYTES_MAX: usize = 256;
+/// Names are told apart, and kept, by so many: that of a host is no longer.
+const NAME_BYTES_MAX: usize = 255;
 
 /// Where the names are.
 pub(crate) struct TagPlaces<'a> {
