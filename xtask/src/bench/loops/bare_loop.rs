@@ -78,7 +78,7 @@ impl BareLoop {
     }
 
     /// Runs several at the same time, each in a directory of its own; returns the sum of their rates.
-    pub fn rate_together(&self, shape: Shape, loops: usize) -> Result<f64> {
+    pub fn rate_together(&self, shape: Shape, loops: u64) -> Result<f64> {
         let mut running: Vec<Waiting> = (0..loops).map(|_| self.start(shape)).collect::<Result<_>>()?;
         running.iter_mut().try_for_each(Waiting::be_ready)?;
         running.iter_mut().try_for_each(Waiting::begin)?;

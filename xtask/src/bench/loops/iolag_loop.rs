@@ -54,8 +54,12 @@ impl IolagLoop {
             Profile::Release => Profile::Dist,
             other => other,
         };
-        let program = setting.places.build("iolag", "iolag", profile)?;
-        Ok(Self { program, scratch: setting.scratch("loop")? })
+        Self::built(&setting.places.build("iolag", "iolag", profile)?, setting)
+    }
+
+    /// One that is built already.
+    pub fn built(program: &Path, setting: &Setting<'_>) -> Result<Self> {
+        Ok(Self { program: program.to_owned(), scratch: setting.scratch("loop")? })
     }
 
     /// How often the benchmark phase must be repeated to take as long as the shape wants, at this rate of one client.
