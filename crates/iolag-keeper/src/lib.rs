@@ -33,6 +33,6 @@ pub use shared::recorders::{KeeperRing, SharedRecorder};
 pub use shared::ring::{RingFull, RingProducer, RingReader};
 pub use shared::room::Room;
 pub use shared::slot::InFlight;
-pub use shared::tags::TAGS_MAX;
+pub use shared::tags::{TAG_NAMES_BYTES_MAX, TAGS_MAX};
 pub use shared::words::{MadeOfWords, SharedWords, Word};
 pub use signals::{Signals, outlive_file_size_limit};

@@ -8,10 +8,10 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use iolag_keeper::{Exchange, Messenger, Orphanage, Outbox, Room, TAGS_MAX};
+use iolag_keeper::{Exchange, Messenger, Orphanage, Outbox, Room, TAG_NAMES_BYTES_MAX, TAGS_MAX};
 use iolag_model::{
     Anchor, Clock, ContactEnd, MonotonicClock, Nanoseconds, PlaceToken, RunId, RunRecord, RunState,
-    TargetIndex, Trust, counted,
+    TargetIndex, Trust, counted, format_bytes,
 };
 
 use crate::contact::scout::PLACE_REQUESTS;
@@ -283,7 +283,8 @@ fn final_record(
     record.tags = exchange.tags();
     if exchange.lacked_tags() {
         record.remarks.push(format!(
-            "There are {TAGS_MAX} tags, and 128 KiB for their names: the samples of others have none."
+            "There are {TAGS_MAX} tags, and {} for their names: the samples of others have none.",
+            format_bytes(TAG_NAMES_BYTES_MAX as u64)
         ));
     }
     record.trust.extend(watched.trust.iter().cloned());

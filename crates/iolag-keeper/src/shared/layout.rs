@@ -333,8 +333,8 @@ impl Exchange {
         self.shared.slot(client as usize).overdue(now)
     }
 
-    /// The tag of a name: a number that no other name of the run has; `None` if there are none left, or no room for the name. Two
-    /// processes that mention one name at the same moment may get two numbers.
+    /// The tag of a name: the number that it has in all threads and processes of the run; `None` if there are none left, or no room for the
+    /// name.
     pub fn tag(&self, kind: TagKind, name: &str) -> Option<u16> {
         self.shared.tags().tag(kind, name)
     }

@@ -16,8 +16,8 @@ use super::memory::SharedMemory;
 /// So many tags has a run at most: run.json names them all.
 pub const TAGS_MAX: u16 = 4096;
 
-/// For all names together.
-const BYTES_MAX: usize = 128 << 10;
+/// So many bytes have their names together.
+pub const TAG_NAMES_BYTES_MAX: usize = 128 << 10;
 /// Names are told apart, and kept, by so many: that of a host is no longer.
 const NAME_BYTES_MAX: usize = 255;
 
@@ -46,7 +46,7 @@ impl Given {
 
     /// One more name that is so long, or that there was no place for it.
     const fn with(self, bytes: usize) -> Self {
-        if self.tags == TAGS_MAX || self.bytes as usize + bytes > BYTES_MAX {
+        if self.tags == TAGS_MAX || self.bytes as usize + bytes > TAG_NAMES_BYTES_MAX {
             Self { is_lacking: true, ..self }
         } else {
             Self { tags: self.tags + 1, bytes: self.bytes + bytes as u32, ..self }
@@ -56,29 +56,32 @@ impl Given {
 
 impl TagPlaces<'_> {
     const WORDS: usize = 1 + TAGS_MAX as usize;
-    pub(crate) const BYTES: usize = Self::WORDS * size_of::<AtomicU64>() + BYTES_MAX;
+    pub(crate) const BYTES: usize = Self::WORDS * size_of::<AtomicU64>() + TAG_NAMES_BYTES_MAX;
 
-    /// The tag of a name: a number that no other name of the run has; `None` if there are none left, or no room for the name. Two
-    /// processes that mention one name at the same moment may get two numbers.
+    /// The tag of a name: the number that it has in all threads and processes of the run; `None` if there are none left, or no room for the
+    /// name.
     pub(crate) fn tag(&self, kind: TagKind, name: &str) -> Option<u16> {
         let name = &name[..name.floor_char_boundary(NAME_BYTES_MAX)];
-        let is_known = |tag: &u16| self.told(*tag) == Some((kind, name.as_bytes()));
-        if let Some(tag) = (1..=self.given().tags).find(is_known) {
-            return Some(tag);
+        let mut seen = 0;
+        loop {
+            let given = self.given();
+            let is_it = |tag: &u16| self.told_soon(*tag) == Some((kind, name.as_bytes()));
+            if let Some(tag) = (seen + 1..=given.tags).find(is_it) {
+                return Some(tag);
+            }
+            seen = given.tags;
+            let with = given.with(name.len());
+            // Only if nobody was given one meanwhile: it could be for this name.
+            let (now, then) = (given.word(), with.word());
+            if self.word(0).compare_exchange(now, then, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+                continue;
+            }
+            if with.tags == given.tags {
+                return None;
+            }
+            self.write(with.tags, kind, name, given.bytes);
+            return Some(with.tags);
         }
-        let one_more = |word| Some(Given::of(word).with(name.len()).word());
-        let before = self.word(0).fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
-        let before = Given::of(before.unwrap_or_else(|word| word));
-        let tag = before.with(name.len()).tags;
-        if tag == before.tags {
-            return None;
-        }
-        let bytes = self.bytes(before.bytes as usize, name.len());
-        // SAFETY: within the memory, and nobody else has these bytes or reads them before the word of the tag says so.
-        unsafe { bytes.copy_from_nonoverlapping(name.as_ptr(), name.len()) };
-        let told = code_of(kind) | (name.len() as u64) << 8 | u64::from(before.bytes) << 32;
-        self.word(tag).store(told, Ordering::Release);
-        Some(tag)
     }
 
     /// All names that were mentioned, in the order of their numbers.
@@ -108,6 +111,26 @@ impl TagPlaces<'_> {
         Some((kind, unsafe { std::slice::from_raw_parts(self.bytes(from, length), length) }))
     }
 
+    /// The same, of which the name may be under way. Who was killed before its name was there keeps nobody waiting for long.
+    fn told_soon(&self, tag: u16) -> Option<(TagKind, &[u8])> {
+        const LOOKS: u32 = 1000;
+        let look = |_| {
+            self.told(tag).or_else(|| {
+                std::thread::yield_now();
+                None
+            })
+        };
+        (0..LOOKS).find_map(look)
+    }
+
+    fn write(&self, tag: u16, kind: TagKind, name: &str, from: u32) {
+        let bytes = self.bytes(from as usize, name.len());
+        // SAFETY: within the memory, and nobody else has these bytes or reads them before the word of the tag says so.
+        unsafe { bytes.copy_from_nonoverlapping(name.as_ptr(), name.len()) };
+        let told = code_of(kind) | (name.len() as u64) << 8 | u64::from(from) << 32;
+        self.word(tag).store(told, Ordering::Release);
+    }
+
     /// The word of a tag: 0 until its name is there, then its kind, its length and where it is. The first is what was given.
     fn word(&self, tag: u16) -> &AtomicU64 {
         let place = self.offset + usize::from(tag) * size_of::<AtomicU64>();
@@ -133,4 +156,22 @@ const fn code_of(kind: TagKind) -> u64 {
 
 fn kind_of(code: u64) -> Option<TagKind> {
     KINDS.into_iter().find(|kind| code_of(*kind) == code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_was_never_written_has_its_number_and_keeps_nobody_waiting() {
+        let memory = SharedMemory::new(TagPlaces::BYTES).unwrap();
+        let places = TagPlaces { memory: &memory, offset: 0 };
+        assert_eq!(places.tag(TagKind::Server, "a"), Some(1));
+        let killed = places.given().with(1);
+        places.word(0).store(killed.word(), Ordering::Relaxed);
+        let tags = ["b", "c", "b", "a"].map(|name| places.tag(TagKind::Server, name));
+        assert_eq!(tags, [3, 4, 3, 1].map(Some));
+        let named: Vec<_> = places.all().into_iter().map(|tag| (tag.tag, tag.name)).collect();
+        assert_eq!(named, [(1, "a"), (3, "b"), (4, "c")].map(|(tag, name)| (tag, name.to_owned())));
+    }
 }

@@ -1,5 +1,7 @@
 //! Tags that processes of a run ask for.
 
+use std::sync::Barrier;
+
 use iolag_keeper::TAGS_MAX;
 use iolag_model::TagKind;
 
@@ -33,6 +35,25 @@ fn a_name_has_one_tag_in_all_processes_of_a_run_and_in_the_end_there_is_none() {
     assert_eq!(exchange.tag(TagKind::Server, "one more"), None);
     assert!(exchange.lacked_tags());
     assert_eq!(tag(&exchange, 1), Some(2), "what is known goes on");
+}
+
+#[test]
+fn a_name_that_many_mention_at_the_same_moment_has_one_tag() {
+    const THREADS: usize = 8;
+    let exchange = Exchange::new(1, 1 << 20).unwrap();
+    let together = Barrier::new(THREADS);
+    let ask = || {
+        let tag = |number: usize| {
+            together.wait();
+            exchange.tag(TagKind::Server, &format!("node{number}"))
+        };
+        (0..500).map(tag).collect::<Vec<_>>()
+    };
+    let tags = std::thread::scope(|scope| {
+        let asking: Vec<_> = (0..THREADS).map(|_| scope.spawn(ask)).collect();
+        asking.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+    });
+    assert_eq!(tags, vec![(1..=500).map(Some).collect::<Vec<_>>(); THREADS]);
 }
 
 #[test]
