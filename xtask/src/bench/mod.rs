@@ -18,7 +18,7 @@ mod summary;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use self::setting::{Setting, Size};
 use crate::machine;
@@ -63,6 +63,12 @@ pub fn bench(options: &[&str]) -> Result<ExitCode> {
             ),
         }
     }
+    // What is a rival of one is none of another.
+    ensure!(
+        rival.is_none() || wanted.is_some(),
+        "--rival is of one benchmark: name it; there are {}",
+        names()
+    );
     let places = Places::find()?;
     let setting = Setting { places: &places, size, rival };
     match wanted {
