@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use iolag_keeper::{Exchange, Messenger, Orphanage, Outbox, Room, TAG_NAMES_BYTES_MAX, TAGS_MAX};
 use iolag_model::{
     Anchor, Clock, ContactEnd, MonotonicClock, Nanoseconds, PlaceToken, RunId, RunRecord, RunState,
-    TargetIndex, Trust, counted, format_bytes,
+    TargetIndex, Trust, counted, ending, format_bytes,
 };
 
 use crate::contact::scout::PLACE_REQUESTS;
@@ -239,7 +239,7 @@ fn final_record(
 ) -> RunRecord {
     let mut reasons = watched.reasons.clone();
     if writing.stopped_for_room() {
-        reasons.push("stopped because the store takes no samples and the memory for them is full".to_owned());
+        reasons.push(ending::STOPPED_FOR_ROOM.to_owned());
     }
     reasons.extend(watched.places_left_behind(&record));
     // What was left behind is told with its place.
@@ -254,7 +254,7 @@ fn final_record(
     reasons.extend(unusable_reasons(&record, watched));
     let lost = exchange.samples_lost();
     if lost > 0 {
-        reasons.push(format!("{} found no room", counted(lost, "sample", "samples")));
+        reasons.push(format!("{} {}", counted(lost, "sample", "samples"), ending::NO_ROOM));
     }
     for end in watched.ends.iter().flatten() {
         record.positions.extend(&end.positions);

@@ -1,7 +1,7 @@
 //! The user's wish to end, heard in every phase of a run: the first signal ends the measuring, the second everything.
 
 use iolag_keeper::Signals;
-use iolag_model::{Clock, MonotonicClock, MonotonicTime, Nanoseconds};
+use iolag_model::{Clock, MonotonicClock, MonotonicTime, Nanoseconds, ending};
 
 /// Signals closer together than this are one wish: a closing terminal sends SIGHUP and SIGTERM, `timeout` signals twice.
 const SAME_WISH: Nanoseconds = Nanoseconds::from_milliseconds(250);
@@ -61,9 +61,9 @@ impl<'a> Interruption<'a> {
         match self.first {
             None => {
                 let name = match signal {
-                    libc::SIGINT => "interrupted (Ctrl-C)",
-                    libc::SIGHUP => "the terminal was closed (SIGHUP)",
-                    _ => "told to end (SIGTERM)",
+                    libc::SIGINT => ending::INTERRUPTED,
+                    libc::SIGHUP => ending::TERMINAL_CLOSED,
+                    _ => ending::TOLD_TO_END,
                 };
                 self.first = Some((now, name));
                 Wish::Stop(name)

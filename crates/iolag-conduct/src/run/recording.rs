@@ -1,7 +1,9 @@
 //! What the keeper itself puts on record: operations that no client will tell of any more.
 
 use iolag_keeper::{Exchange, KeeperRing, evidence};
-use iolag_model::{AttemptId, Clock, Detail, DetailKind, MonotonicClock, Nanoseconds, Sample, counted};
+use iolag_model::{
+    AttemptId, Clock, Detail, DetailKind, MonotonicClock, Nanoseconds, Sample, counted, ending::NO_ROOM,
+};
 
 use crate::run::measurer::STOP_GRACE;
 
@@ -54,6 +56,6 @@ impl<'a> Recording<'a> {
     /// What is not on record, as a sentence fragment.
     pub(super) fn shortfall(&self) -> Option<String> {
         let what = counted(self.lost, "record of a hung operation", "records of hung operations");
-        (self.lost > 0).then(|| format!("{what} found no room"))
+        (self.lost > 0).then(|| format!("{what} {NO_ROOM}"))
     }
 }

@@ -8,6 +8,7 @@ use iolag_keeper::{Ending, Exchange, Hang, HangDetection, Sleeps};
 use iolag_model::{
     Activity, Anchor, AttemptId, ClientId, ClientRecord, Clock, Coordinator, Deadlines, FailureCode,
     MonotonicClock, MonotonicTime, Nanoseconds, OnHang, Operation, Outcome, Role, RunRecord, Sample,
+    ending::OF_MEASURER,
 };
 use rustix::event::{PollFd, PollFlags, poll};
 
@@ -343,8 +344,7 @@ impl Watch<'_> {
 
     /// What was not measured is told with its target.
     fn record_halt(&mut self, measurer: &Measurer, halted: Halted) {
-        let reason =
-            format!("the measurer of {} was {halted}, past its deadline, and was ended", measurer.name);
+        let reason = format!("{OF_MEASURER}{} was {halted}, past its deadline, and was ended", measurer.name);
         let unended = |client: &&u32| self.exchange.activity(**client) != Activity::Ended;
         let targets: BTreeSet<u16> = measurer
             .clients
@@ -414,7 +414,7 @@ impl Watch<'_> {
             Ending::Killed(signal) => format!("by signal {signal}"),
         };
         if !cause.is_empty() {
-            self.watched.reasons.push(format!("the measurer of {} was ended {cause}", measurer.name));
+            self.watched.reasons.push(format!("{OF_MEASURER}{} was ended {cause}", measurer.name));
         }
         self.record_unfinished(measurer, attendant);
     }

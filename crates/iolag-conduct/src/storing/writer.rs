@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use iolag_keeper::{Exchange, Inbox, Outbox};
-use iolag_model::{ClientRecord, PlaceToken, RunRecord, RunState, Trust, counted};
+use iolag_model::{ClientRecord, PlaceToken, RunRecord, RunState, Trust, counted, ending::NOT_STORED};
 use iolag_store::{
     Directory, Encoded, Manifest, ManifestEntry, ManifestKind, RunDirectory, Store, StoreError,
 };
@@ -315,10 +315,7 @@ fn judge(record: &mut RunRecord, encoded: &Encoded, due: Due) {
         if let Some(rescue) = &mut record.rescue {
             rescue.only_in_store += missing;
         }
-        record.state.add_reason(format!(
-            "{} missing: recorded, but not stored",
-            counted(missing, "sample is", "samples are")
-        ));
+        record.state.add_reason(format!("{} {NOT_STORED}", counted(missing, "sample is", "samples are")));
     }
     if due.details_lost > 0 {
         record.trust.push(Trust {

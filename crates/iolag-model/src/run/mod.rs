@@ -2,6 +2,7 @@
 
 mod arrival;
 mod deadlines;
+pub mod ending;
 mod environment;
 mod format;
 mod generator;
