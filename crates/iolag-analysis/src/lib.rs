@@ -20,6 +20,7 @@ pub use finding::of_histories::HistoryFound;
 pub use finding::of_runs::*;
 pub use finding::words::{capitalised, duration_in_words, factor_in_words, joined, share_in_words};
 pub use finding::{Finding, FollowedFailure, FoundInStages, Saying, Severity, WasFound};
+pub use parallel::map as map_in_parallel;
 pub use run::check::analysis::{DirectoryAnalysis, analyse_check};
 pub use run::check::partial_create::PartialCreate;
 pub use run::check::rows::KNOWN_ROWS;
@@ -48,6 +49,7 @@ pub use run::sweep::{
     RATES_NEEDED, REPETITION_FACTOR, REPETITION_SIGNIFICANCE, Repetition, RepetitionComparison,
     RepetitionJudgement, SWEEP_SIZES_NEEDED, Stability, SweepPoint, compare_repetitions, stable_from,
 };
+pub use run::values::{Cell, CellStages, CellValue, RunAmount, RunQuantity, RunValues, Standing, run_values};
 pub use run::workload::*;
 pub use statistics::change::trend::drift;
 pub use statistics::comparison::kruskal_wallis::{chi_squared_above, kruskal_wallis};

@@ -16,7 +16,7 @@ const THREADS_MOST: usize = 4;
 const VALUES_MOST: usize = 2_200_000;
 
 /// What `work` answers for each of `things`.
-pub(crate) fn map<'a, T: Sync, R: Send>(things: &'a [T], work: impl Fn(&'a T) -> R + Sync) -> Vec<R> {
+pub fn map<'a, T: Sync, R: Send>(things: &'a [T], work: impl Fn(&'a T) -> R + Sync) -> Vec<R> {
     map_on(threads(), things, work)
 }
 

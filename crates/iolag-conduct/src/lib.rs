@@ -51,4 +51,4 @@ pub use storing::draining::{Busy, Draining, Patience as DrainingPatience, Source
 pub use storing::place::{
     RescuePlaces, STORE_DEADLINE, StoreChoice, device_of, open as open_store_at, put_in_order, usual_root,
 };
-pub use storing::summarising::{summarise, summarise_with_figures};
+pub use storing::summarising::{summarise, summarise_with_figures, values_of, values_of_all};

@@ -16,4 +16,5 @@ pub(crate) mod stage_names;
 pub(crate) mod stage_rates;
 pub(crate) mod summary;
 pub(crate) mod sweep;
+pub(crate) mod values;
 pub(crate) mod workload;

@@ -7,6 +7,7 @@ use super::grouping::Grouping;
 pub use super::metadata::analysis::MetadataAnalysis;
 pub use super::ping::analysis::PingAnalysis;
 use super::summary::Summaries;
+use super::values::{CellStages, RunQuantity};
 use crate::statistics::interval::share_over::DEFAULT_THRESHOLDS;
 use crate::statistics::quantile::censored::Censoring;
 
@@ -21,6 +22,14 @@ pub trait Analysed {
     /// The durations whose share of slower attempts is summarised.
     fn thresholds(&self) -> Vec<Nanoseconds> {
         DEFAULT_THRESHOLDS.to_vec()
+    }
+
+    /// What of such a run is compared with others, planned or done.
+    fn cells(&self, record: &RunRecord) -> Vec<CellStages>;
+
+    /// By what runs of it are compared, unless the user says otherwise.
+    fn compared(&self) -> RunQuantity {
+        RunQuantity::Median
     }
 
     /// What its figures show, measured on the targets of these names by so many clients.

@@ -5,3 +5,4 @@ mod figure_properties;
 mod figures;
 #[path = "../scenario/mod.rs"]
 mod scenario;
+mod values;

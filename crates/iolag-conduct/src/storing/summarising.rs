@@ -1,13 +1,16 @@
 //! Summaries and figures of a stored run: what the store scans, the analysis counts.
 //!
-//! All samples are read twice, whatever is made of them, since the second reading depends on the first: how many attempts of each stretch of
-//! time exceed a quantile can be counted only when the quantile is known, and a run without a last anchor is drawn over the span of its samples.
+//! All samples are read twice for whatever is shown of a single run, since the second reading depends on the first: how many attempts of each stretch of
+//! time exceed a quantile can be counted only when the quantile is known, and a run without a last anchor is drawn over the span of its samples. What a
+//! run is worth among others needs no such intervals, and one reading.
 
 use iolag_analysis::figure::{
     FIGURE_COLUMNS, FigureChoice, FigureEngine, FigurePlan, RunFigures, SpanFinder, TimeSpan,
 };
-use iolag_analysis::{Clustering, Engine, Summaries, analysed};
-use iolag_model::{MonotonicTime, RunRecord, SampleColumns};
+use iolag_analysis::{
+    Clustering, Engine, Precision, RunQuantity, RunValues, Summaries, analysed, map_in_parallel, run_values,
+};
+use iolag_model::{Column, MonotonicTime, RunRecord, SampleColumns};
 use iolag_store::{RunDirectory, Sink, StoreError};
 
 /// Memory that an exact summary may take; beyond that quantiles come from histograms.
@@ -33,6 +36,65 @@ pub fn summarise_with_figures(
     let plan = |span| FigurePlan::new(record, span).with_choice(choice.clone());
     let (summaries, drawing) = read_twice(run, record, |span| Drawing(FigureEngine::new(plan(span))))?;
     Ok((summaries, drawing.0.finish()))
+}
+
+/// Memory that the durations of a run may take while its values are read: some runs are read at the same time.
+const EXACT_VALUES_BYTES: u64 = 128 << 20;
+
+const VALUE_COLUMNS: &[Column] = &[
+    Column::Client,
+    Column::Target,
+    Column::Stage,
+    Column::OperationCode,
+    Column::OutcomeCode,
+    Column::FailureCode,
+    Column::StartNs,
+    Column::DurationNs,
+];
+
+/// The values of a stored run, from one reading by this thread alone.
+///
+/// # Errors
+/// If a part cannot be read.
+pub fn values_of(
+    run: &RunDirectory,
+    record: &RunRecord,
+    quantities: &[RunQuantity],
+) -> Result<RunValues, StoreError> {
+    let workload = analysed(&record.spec.workload);
+    let (grouping, censoring) = (workload.grouping(record), workload.censoring());
+    let thresholds: Vec<_> = quantities.iter().filter_map(|quantity| quantity.threshold()).collect();
+    let samples = record.parts.iter().map(|part| part.samples).sum();
+    let engine = || {
+        let engine = match quantities.iter().any(|quantity| quantity.is_quantile()) {
+            true => Engine::for_samples(samples, EXACT_VALUES_BYTES, grouping),
+            // Rates and shares are counted.
+            false => Engine::new(grouping, Precision::Histogram),
+        };
+        Counting(engine.with_thresholds(&thresholds).with_censoring(censoring))
+    };
+    let Counting(engine) = run.scan(VALUE_COLUMNS, 1, engine)?;
+    Ok(run_values(record, &workload.cells(record), &engine.finish(), quantities))
+}
+
+/// The values of each of many runs, by as many threads as there are processors for.
+pub fn values_of_all(
+    runs: &[(RunDirectory, RunRecord)],
+    quantities: &[RunQuantity],
+) -> Vec<Result<RunValues, StoreError>> {
+    map_in_parallel(runs, |(run, record)| values_of(run, record, quantities))
+}
+
+struct Counting(Engine);
+
+impl Sink for Counting {
+    fn batch(&mut self, samples: SampleColumns<'_>) {
+        self.0.batch(samples);
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.0.merge(other.0);
+    }
 }
 
 /// Summarises, and gives all samples of the second reading to `more`, which is made for the span of the run.

@@ -2,11 +2,13 @@
 
 use std::num::NonZeroU32;
 
-use iolag_model::{CheckSpec, Nanoseconds, RunRecord};
+use iolag_model::{CheckSpec, Nanoseconds, RunRecord, TargetIndex};
 
 use super::analysis::analyse_check;
+use super::rows::KNOWN_ROWS;
 use crate::run::grouping::Grouping;
 use crate::run::summary::Summaries;
+use crate::run::values::{Cell, CellStages};
 use crate::run::workload::{Analysed, RunAnalysis};
 use crate::statistics::quantile::censored::Censoring;
 
@@ -22,6 +24,20 @@ impl Analysed for CheckSpec {
 
     fn thresholds(&self) -> Vec<Nanoseconds> {
         self.thresholds_ns.clone()
+    }
+
+    /// The rows that a user knows, of each directory that was asked for.
+    fn cells(&self, record: &RunRecord) -> Vec<CellStages> {
+        let targets = (0..record.targets.len() as u16).map(TargetIndex);
+        let asked = targets.filter(|target| Some(*target) != self.control);
+        let rows = |target| {
+            KNOWN_ROWS.map(|operation| CellStages {
+                cell: Cell { operation, phase: None },
+                target,
+                stages: Vec::new(),
+            })
+        };
+        asked.flat_map(rows).collect()
     }
 
     fn title(&self, names: &str, _clients: u32) -> String {

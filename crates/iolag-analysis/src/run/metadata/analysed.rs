@@ -5,8 +5,10 @@ use std::num::NonZeroU32;
 use iolag_model::{MetadataSpec, RunRecord, counted};
 
 use super::analysis::analyse_metadata;
+use super::cells::cells;
 use crate::run::grouping::Grouping;
 use crate::run::summary::Summaries;
+use crate::run::values::{CellStages, RunQuantity};
 use crate::run::workload::{Analysed, RunAnalysis};
 use crate::statistics::quantile::censored::Censoring;
 
@@ -17,6 +19,14 @@ impl Analysed for MetadataSpec {
 
     fn censoring(&self) -> Censoring {
         Censoring::Independent
+    }
+
+    fn cells(&self, record: &RunRecord) -> Vec<CellStages> {
+        cells(self, &record.stages)
+    }
+
+    fn compared(&self) -> RunQuantity {
+        RunQuantity::Rate
     }
 
     fn title(&self, names: &str, clients: u32) -> String {

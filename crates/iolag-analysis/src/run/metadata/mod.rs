@@ -2,6 +2,7 @@
 
 mod analysed;
 pub(crate) mod analysis;
+mod cells;
 pub(crate) mod lost_objects;
 pub(crate) mod self_read;
 pub(crate) mod stage;

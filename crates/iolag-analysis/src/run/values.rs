@@ -1,0 +1,330 @@
+//! Values of a run: one number for each cell and quantity. The run is the unit when runs are compared: its attempts share its luck.
+//!
+//! A cell is an operation on a target, in the stages that repeat each other. Its rate is what succeeded in all of them by their time together
+//! ([`StageClock`]), its quantile the median of theirs, its share one of all their attempts. What hung or failed is not dropped, but a bound:
+//! a rate is at most what was measured before, and of what a run did not get to it is only known that it may be as slow as anything.
+
+use std::fmt;
+
+use iolag_model::{
+    Level, Nanoseconds, Operation, Phase, Role, RunRecord, RunState, StageIndex, TargetIndex, format_duration,
+};
+
+use super::stage_rates::StageClock;
+use super::summary::{QuantileEstimate, StageEnding, Summaries, Summary};
+use crate::statistics::interval::estimate::Estimate;
+
+/// What is compared between runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RunQuantity {
+    /// Attempts that succeeded, per second of their stages: of benches.
+    Rate,
+    /// The median duration, in ns.
+    Median,
+    /// The duration that 95 % of the attempts did not exceed, in ns.
+    P95,
+    /// The share of the attempts that took longer than this.
+    ShareOver(Nanoseconds),
+}
+
+impl RunQuantity {
+    /// The threshold of a share.
+    pub const fn threshold(self) -> Option<Nanoseconds> {
+        match self {
+            Self::ShareOver(threshold) => Some(threshold),
+            Self::Rate | Self::Median | Self::P95 => None,
+        }
+    }
+
+    /// Whether single durations must be known for it.
+    pub const fn is_quantile(self) -> bool {
+        matches!(self, Self::Median | Self::P95)
+    }
+}
+
+/// As on the command line: `rate`, `median`, `p95`, `over:100ms`.
+impl fmt::Display for RunQuantity {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rate => formatter.pad("rate"),
+            Self::Median => formatter.pad("median"),
+            Self::P95 => formatter.pad("p95"),
+            Self::ShareOver(threshold) => {
+                formatter.pad(&format!("over:{}", format_duration(*threshold).replace(' ', "")))
+            }
+        }
+    }
+}
+
+/// What stands in a row of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Cell {
+    /// What was asked.
+    pub operation: Operation,
+    /// In which phase, if that is not the one that is meant without saying so: making and removing what is worked on.
+    pub phase: Option<Phase>,
+}
+
+/// A cell, and where in a run it was measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CellStages {
+    /// The cell.
+    pub cell: Cell,
+    /// On which target.
+    pub target: TargetIndex,
+    /// The stages that are repetitions of it; none where summaries tell no stages apart.
+    pub stages: Vec<StageIndex>,
+}
+
+/// A quantity of a run, as far as it is known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum RunAmount {
+    /// This.
+    Known(f64),
+    /// This or more.
+    AtLeast(f64),
+    /// This or less.
+    AtMost(f64),
+    /// Nothing: the run did not get there, or nothing succeeded.
+    Open,
+}
+
+impl RunAmount {
+    /// Between which amounts it lies, from 0 to infinity.
+    pub const fn ends(self) -> (f64, f64) {
+        match self {
+            Self::Known(amount) => (amount, amount),
+            Self::AtLeast(amount) => (amount, f64::INFINITY),
+            Self::AtMost(amount) => (0.0, amount),
+            Self::Open => (0.0, f64::INFINITY),
+        }
+    }
+
+    fn or_more(self) -> Self {
+        match self {
+            Self::Known(amount) | Self::AtLeast(amount) => Self::AtLeast(amount),
+            Self::AtMost(_) | Self::Open => Self::Open,
+        }
+    }
+}
+
+/// What a run says of a cell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CellValue {
+    /// The cell.
+    pub cell: Cell,
+    /// On which of the run's targets.
+    pub target: TargetIndex,
+    /// Attempts of which the duration is known, or a lower bound of it: those that shares are of.
+    pub attempts: u64,
+    /// The quantities that were asked for, but those that this workload does not have.
+    pub amounts: Vec<(RunQuantity, RunAmount)>,
+}
+
+impl CellValue {
+    /// This quantity, if it was asked for and there is such a thing.
+    pub fn amount(&self, quantity: RunQuantity) -> Option<RunAmount> {
+        self.amounts.iter().find(|(known, _)| *known == quantity).map(|(_, amount)| *amount)
+    }
+}
+
+/// How a run ended, for those who compare it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// All was done.
+    Whole,
+    /// Something passed its deadline and had not ended, or was ended for it.
+    Hung,
+    /// The target failed: full, gone, read-only.
+    Failed,
+    /// The user or the host ended it, or it goes on: that says nothing of the target.
+    BrokenOff,
+    /// Nothing was measured: the target did not let anybody begin.
+    Unreached,
+}
+
+impl Standing {
+    /// Whether it is one run among others, if only with bounds.
+    pub const fn is_unit(self) -> bool {
+        matches!(self, Self::Whole | Self::Hung | Self::Failed)
+    }
+}
+
+/// A run as a unit of comparisons.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunValues {
+    /// How it ended.
+    pub standing: Standing,
+    /// Its cells; none if it is no unit.
+    pub cells: Vec<CellValue>,
+}
+
+/// The values of a run in the cells that its workload names, by summaries that tell apart what it says and have the thresholds of the shares
+/// that are asked for.
+pub fn run_values(
+    record: &RunRecord,
+    cells: &[CellStages],
+    summaries: &Summaries,
+    quantities: &[RunQuantity],
+) -> RunValues {
+    let standing = standing(record, summaries);
+    let cells = if standing.is_unit() { cells } else { &[] };
+    let run = Measured { record, summaries, standing };
+    RunValues { standing, cells: cells.iter().filter_map(|cell| run.value(cell, quantities)).collect() }
+}
+
+/// What hung counts first: who breaks off a run because of that takes nothing back.
+fn standing(record: &RunRecord, summaries: &Summaries) -> Standing {
+    let mut measured = summaries.summaries.iter().filter(|summary| is_measured(summary)).peekable();
+    let deadlines = record.spec.deadlines_of(Role::Load);
+    if measured.peek().is_none() {
+        return if record.state.is_broken_off() { Standing::BrokenOff } else { Standing::Unreached };
+    }
+    // What is in flight when its process is killed has not ended either, but is younger.
+    let is_hung = |summary: &Summary| {
+        let longest = summary.durations.max.lower_bound().unwrap_or_default();
+        summary.timeout > 0 || summary.hung > 0 && longest >= deadlines.of(summary.key.operation)
+    };
+    match record.state {
+        _ if measured.any(is_hung) => Standing::Hung,
+        RunState::Complete => Standing::Whole,
+        _ if record.state.is_broken_off() => Standing::BrokenOff,
+        _ => Standing::Failed,
+    }
+}
+
+/// What iolag itself did is in no cell.
+fn is_measured(summary: &Summary) -> bool {
+    summary.key.operation.level() != Level::Harness
+}
+
+struct Measured<'a> {
+    record: &'a RunRecord,
+    summaries: &'a Summaries,
+    standing: Standing,
+}
+
+impl Measured<'_> {
+    /// `None` if the run was not to measure it, or did not come to it though nothing was in its way.
+    fn value(&self, cell: &CellStages, quantities: &[RunQuantity]) -> Option<CellValue> {
+        let is_here = |summary: &&Summary| {
+            let key = summary.key;
+            key.operation == cell.cell.operation
+                && key.target.is_none_or(|target| target == cell.target)
+                && key.stage.is_none_or(|stage| cell.stages.contains(&stage))
+        };
+        let rows: Vec<&Summary> = self.summaries.summaries.iter().filter(is_here).collect();
+        let attempts: u64 = rows.iter().map(|row| row.durations.count).sum();
+        let failures: u64 = rows.iter().map(|row| row.failures()).sum();
+        // A stage that was due and did not begin is a bound; whether a row of a check was due nobody knows.
+        let was_in_the_way = self.standing != Standing::Whole && !cell.stages.is_empty();
+        if attempts + failures == 0 && !was_in_the_way {
+            return None;
+        }
+        // What the target refused, because it was full or gone, took as long as anything.
+        let is_bound = failures > 0 && self.is_cut_short();
+        let of_duration = |amount: RunAmount| if is_bound { amount.or_more() } else { amount };
+        let amount = |quantity: RunQuantity| match quantity {
+            RunQuantity::Rate => self.rate(cell),
+            RunQuantity::Median => Some(of_duration(quantile(&rows, |row| &row.durations.median))),
+            RunQuantity::P95 => Some(of_duration(quantile(&rows, |row| &row.durations.p95))),
+            RunQuantity::ShareOver(threshold) => Some(of_duration(share(&rows, threshold))),
+        };
+        let amounts: Vec<_> =
+            quantities.iter().filter_map(|quantity| Some((*quantity, amount(*quantity)?))).collect();
+        Some(CellValue { cell: cell.cell, target: cell.target, attempts, amounts })
+    }
+
+    /// `None` where stages are not told apart: what a schedule or a budget asked for is no rate of the target.
+    fn rate(&self, cell: &CellStages) -> Option<RunAmount> {
+        if cell.stages.is_empty() {
+            return None;
+        }
+        let (mut succeeded, mut seconds, mut is_bound) = (0, 0.0, false);
+        for stage in &cell.stages {
+            let all = self.of_stage(*stage);
+            let own = all.iter().filter(|summary| summary.key.operation == cell.cell.operation);
+            succeeded += own.map(Summary::succeeded).sum::<u64>();
+            seconds += StageClock::of(*stage, all).map_or(0.0, |clock| clock.time().as_seconds());
+            is_bound |= self.was_held_up(*stage, all);
+        }
+        let rate = succeeded as f64 / seconds;
+        Some(match (succeeded > 0 && seconds > 0.0, is_bound) {
+            (false, _) => RunAmount::Open,
+            (true, false) => RunAmount::Known(rate),
+            (true, true) => RunAmount::AtMost(rate),
+        })
+    }
+
+    /// Summaries stand in the order of their stages.
+    fn of_stage(&self, stage: StageIndex) -> &[Summary] {
+        let all = &self.summaries.summaries;
+        let begin = all.partition_point(|summary| summary.key.stage < Some(stage));
+        let end = all.partition_point(|summary| summary.key.stage <= Some(stage));
+        &all[begin..end]
+    }
+
+    /// Whether somebody would have waited longer in this stage than was measured.
+    fn was_held_up(&self, stage: StageIndex, summaries: &[Summary]) -> bool {
+        let mut measured = summaries.iter().filter(|summary| is_measured(summary));
+        let load = self.record.clients.iter().filter(|client| client.role.is_load()).count();
+        let ended = self
+            .summaries
+            .stage_clients
+            .iter()
+            .filter(|client| client.stage == stage && client.ending == StageEnding::Ended);
+        let is_held_up = |summary: &Summary| {
+            summary.hung + summary.timeout > 0 || self.is_cut_short() && summary.failures() > 0
+        };
+        self.standing != Standing::Whole && (ended.count() < load || measured.any(is_held_up))
+    }
+
+    /// Of a run that is complete failures are data like others.
+    fn is_cut_short(&self) -> bool {
+        self.record.state != RunState::Complete
+    }
+}
+
+/// The median of what the stages say: of an even number the middle of the middle two, on a logarithmic scale. What is only known from below
+/// may lie above all others.
+fn quantile(rows: &[&Summary], of: impl Fn(&Summary) -> &QuantileEstimate) -> RunAmount {
+    // What took no time by the clock took less than its smallest step.
+    let ns = |duration: Nanoseconds| duration.0.max(1) as f64;
+    let amount = |row: &&Summary| match of(row).order_statistic {
+        Estimate::Exactly(duration) => Some(RunAmount::Known(ns(duration))),
+        Estimate::AtLeast(duration) => Some(RunAmount::AtLeast(ns(duration))),
+        Estimate::Below(_) | Estimate::TooFew { .. } | Estimate::FewStretches { .. } => None,
+    };
+    let (mut low, mut high): (Vec<f64>, Vec<f64>) =
+        rows.iter().filter_map(amount).map(RunAmount::ends).unzip();
+    match (middle_of(&mut low), middle_of(&mut high)) {
+        (Some(low), Some(high)) if low == high => RunAmount::Known(low),
+        (Some(low), _) => RunAmount::AtLeast(low),
+        (None, _) => RunAmount::Open,
+    }
+}
+
+fn middle_of(amounts: &mut [f64]) -> Option<f64> {
+    amounts.sort_unstable_by(f64::total_cmp);
+    let upper = *amounts.get(amounts.len() / 2)?;
+    let lower = amounts[(amounts.len() - 1) / 2];
+    Some(if lower == upper { lower } else { (lower * upper).sqrt() })
+}
+
+/// What was cut off before the threshold may have been longer.
+fn share(rows: &[&Summary], threshold: Nanoseconds) -> RunAmount {
+    let shares = || {
+        let of_row =
+            |row: &&Summary| row.durations.shares.iter().find(|one| one.threshold_ns == threshold).copied();
+        rows.iter().filter_map(of_row)
+    };
+    let attempts: u64 = rows.iter().map(|row| row.durations.count).sum();
+    let over: u64 = shares().map(|share| share.over).sum();
+    let undecided: u64 = shares().map(|share| share.undecided).sum();
+    let share = over as f64 / attempts as f64;
+    match (attempts, undecided) {
+        (0, _) => RunAmount::Open,
+        (_, 0) => RunAmount::Known(share),
+        _ => RunAmount::AtLeast(share),
+    }
+}
