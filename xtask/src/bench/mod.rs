@@ -3,6 +3,7 @@
 //! A new benchmark is a module with a `run(&Setting) -> Result<()>` and a line in [`BENCHMARKS`].
 
 mod asynchronous;
+mod compare;
 mod history;
 mod history_command;
 mod loops;
@@ -39,6 +40,7 @@ const BENCHMARKS: &[(&str, Benchmark)] = &[
     ("many-clients", many_clients::run),
     ("asynchronous", asynchronous::run),
     ("summary", summary::run),
+    ("compare", compare::run),
     ("history", history::run),
     ("history-command", history_command::run),
 ];
