@@ -28,12 +28,14 @@ pub use incident::{IncidentHistory, IncidentRun, incident_history_text, incident
 pub use machine::{
     Exposition, LIVE_SCHEMA, LatencyExport, LiveDocument, LiveHistory, LiveLast, LiveProbe, LiveReading,
     LiveSeries, LiveView, LiveWatch, LiveWatchState, MetricsForm, live_document, metrics, openmetrics,
-    phase_line, process_lines, prometheus_text, write_batches_json, write_csv, write_history_json,
-    write_json, write_latency_files, write_list_json, write_md_workbench, write_notes_json,
+    phase_line, process_lines, prometheus_text, write_baselines_json, write_batches_json, write_csv,
+    write_history_json, write_json, write_latency_files, write_list_json, write_md_workbench,
+    write_notes_json,
 };
 pub use text::{
-    CampaignRun, Colour, HistoryHead, Tone, batches_text, campaign_text, footnotes_text, history_text,
-    list_text, notes_text, show_head, state_name, trust_text, watch_status_text, wrapped,
+    BaselineContent, CampaignRun, Colour, HistoryHead, Tone, baseline_sentence, baselines_text, batches_text,
+    campaign_text, footnotes_text, history_text, list_text, notes_text, show_head, state_name, trust_text,
+    watch_status_text, wrapped,
 };
 pub use workload::command::shell_command;
 pub use workload::{CheckRows, check_text, metadata_text, ping_text, run_text};

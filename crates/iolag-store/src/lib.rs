@@ -6,6 +6,7 @@
 //!                     spool/ring-<n>.spool            while it runs: one per measurer, see [`SpoolWriter`]
 //!                     samples-<target>-<n>.parquet    afterwards: what every reader takes as it is, see [`encode`]
 //!                     details.parquet                 texts that belong to few samples
+//! <root>/baselines/<NAME>.json                        which runs others are compared with
 //! ```
 //! Invariants: nothing is followed out of a run directory; every file but the spool is replaced as a whole and durable
 //! before anything that it makes superfluous is removed; run.json is the only authority on which parts count; there is no
@@ -25,6 +26,7 @@ mod support;
 
 pub use directory::{Directory, DirectoryLock};
 pub use error::{Flaw, FlawKind, StoreError};
+pub use runs::baseline::{Baseline, BaselineName, BaselineNameError, FoundBaseline};
 pub use runs::encode::{Encoded, encode};
 pub use runs::export::{CSV_HEADER, TextForm};
 pub use runs::liveness::{KeeperIdentity, boot_id, host_name};

@@ -308,6 +308,16 @@ fn retention_removes_by_age_and_size_but_never_the_last_or_living() {
         numbers(Retention { keep_last: Some(4), bytes_max: Some(50), ..Retention::default() }, nobody),
         [1, 2]
     );
+    let spared = |numbers: &[u16]| numbers.iter().map(|number| run_id(*number)).collect();
+    assert_eq!(
+        numbers(Retention { keep_last, spared: spared(&[2, 4]), ..Retention::default() }, nobody),
+        [1, 3]
+    );
+    // Their bytes count first.
+    assert_eq!(
+        numbers(Retention { bytes_max: Some(350), spared: spared(&[1]), ..Retention::default() }, nobody),
+        [2, 3, 4]
+    );
 }
 
 #[test]

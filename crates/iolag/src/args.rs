@@ -30,7 +30,9 @@ pub use history::{
 pub use metadata::Metadata;
 pub use options::{ColourWhen, Common, Launch, RunOptions};
 pub use plot::Plot;
-pub use runs::{Cleanup, List, Prune, Report, Rm, Show};
+pub use runs::{
+    BaselineCommand, BaselineList, BaselineRemove, BaselineSet, Cleanup, List, Prune, Report, Rm, Show,
+};
 pub use serve::{MetricsElsewhere, Serve};
 pub use watch::{Ping, Unit, Watch};
 
@@ -98,6 +100,12 @@ pub enum Command {
     Import(Box<Import>),
     /// Show live what a watch does and has found out: in a browser on this machine, and for monitoring
     Serve(Serve),
+    /// Name runs with which others are compared
+    Baseline {
+        /// How.
+        #[command(subcommand)]
+        baseline: BaselineCommand,
+    },
     /// Remove runs from the store, whole and for good
     Rm(Rm),
     /// Remove old runs from the store
@@ -123,6 +131,7 @@ impl Command {
             | Self::History { .. }
             | Self::Import(_)
             | Self::Serve(_)
+            | Self::Baseline { .. }
             | Self::Prune(_)
             | Self::Rm(_)
             | Self::Cleanup(_) => false,

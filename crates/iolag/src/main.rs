@@ -101,6 +101,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::History { history } => commands::history::batches::run(history, common),
         Command::Import(options) => commands::history::import::run(options, common),
         Command::Serve(options) => commands::serve::run(options, common),
+        Command::Baseline { baseline } => commands::runs::baseline::run(baseline, common),
         Command::Rm(options) => commands::runs::rm::run(options, common),
         Command::Prune(options) => commands::runs::prune::run(options, common),
         Command::Cleanup(options) => commands::runs::cleanup::run(options, common),

@@ -7,7 +7,10 @@ mod md_workbench;
 mod openmetrics;
 
 pub use csv::write_csv;
-pub use json::{write_batches_json, write_history_json, write_json, write_list_json, write_notes_json};
+pub use json::{
+    write_baselines_json, write_batches_json, write_history_json, write_json, write_list_json,
+    write_notes_json,
+};
 pub use live::{
     LIVE_SCHEMA, LiveDocument, LiveHistory, LiveLast, LiveProbe, LiveReading, LiveSeries, LiveView,
     LiveWatch, LiveWatchState, live_document,

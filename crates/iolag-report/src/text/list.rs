@@ -1,33 +1,42 @@
 //! `iolag list` and the head of `iolag show`.
 
+use std::collections::BTreeMap;
+
 use iolag_model::{RunRecord, RunState, TargetIndex, format_count, one_line};
 
 use super::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
 use crate::words::numbers::{NOTHING, utc};
 use crate::workload::described;
 
-/// A line per run: id, start in UTC, workload, state, samples and targets.
+/// A line per run: id, start in UTC, workload, state, samples and targets; and the labels, if a run has some.
 pub fn list_text(runs: &[RunRecord], colour: Colour) -> String {
     let left = Side::Left;
-    let columns = columns([
+    let has_labels = runs.iter().any(|run| !run.labels.is_empty());
+    let mut columns = columns([
         ("run", left),
         ("started (UTC)", left),
         ("workload", left),
         ("state", left),
         ("samples", Side::Right),
         ("targets", left),
+        ("labels", left),
     ]);
+    if !has_labels {
+        columns.pop();
+    }
     let mut table = Table::new(vec![ColumnGroup { title: String::new(), columns }]);
     for run in runs {
         let (state, tone) = state_of(&run.state);
-        table.row(vec![
+        let mut row = vec![
             Cell::toned(run.id.as_str(), Tone::Strong),
             Cell::new(started(run)),
             Cell::new(described(&run.spec.workload).in_list()),
             Cell::toned(state_and_place(run, state), tone),
             Cell::new(format_count(run.parts.iter().map(|part| part.samples).sum())),
             Cell::new(targets(run)),
-        ]);
+        ];
+        row.extend(has_labels.then(|| Cell::new(one_line(&labels(&run.labels)))));
+        table.row(row);
     }
     table.render(colour)
 }
@@ -44,8 +53,7 @@ pub fn show_head(run: &RunRecord, colour: Colour) -> String {
     line("command", &run.command.join(" "));
     line("targets", &targets(run));
     line("kernel", &run.environment.kernel);
-    let labels: Vec<String> = run.labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    line("labels", &labels.join(" "));
+    line("labels", &labels(&run.labels));
     if run.repetition > 1 || run.campaign != run.id {
         line("campaign", &format!("{}, repetition {}", run.campaign, run.repetition));
     }
@@ -72,11 +80,16 @@ fn state_and_place(run: &RunRecord, state: &str) -> String {
     }
 }
 
-fn started(run: &RunRecord) -> String {
+/// As they were typed: `client=nfs system=quiet`.
+pub(super) fn labels(labels: &BTreeMap<String, String>) -> String {
+    labels.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+}
+
+pub(super) fn started(run: &RunRecord) -> String {
     run.anchors.first().map_or_else(|| NOTHING.to_owned(), |anchor| utc(anchor.realtime_ns))
 }
 
-fn targets(run: &RunRecord) -> String {
+pub(super) fn targets(run: &RunRecord) -> String {
     // What others are compared with is nothing that the user asked for.
     let control = run.spec.workload.control();
     let measured = (0..).zip(&run.targets).filter(|(index, _)| control != Some(TargetIndex(*index)));

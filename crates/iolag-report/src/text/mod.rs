@@ -1,5 +1,6 @@
 //! What a terminal shows: a file for each command, drawn with the table that all of them have in common.
 
+mod baselines;
 mod batches;
 mod campaign;
 pub(crate) mod findings;
@@ -10,6 +11,7 @@ pub(crate) mod sweep_table;
 pub(crate) mod table;
 mod watch;
 
+pub use baselines::{BaselineContent, baseline_sentence, baselines_text};
 pub use batches::batches_text;
 pub use campaign::{CampaignRun, campaign_text};
 pub use findings::{footnotes_text, trust_text};

@@ -26,6 +26,12 @@ impl Store {
                 let _ = self.runs().remove_file(&name);
             }
         }
+        if let Some(baselines) = self.baselines_directory()? {
+            let unfinished = baselines.names()?.into_iter().filter(|name| name.ends_with(".json.new"));
+            unfinished
+                .filter(|name| is_old(&baselines, name))
+                .try_for_each(|name| baselines.remove_file(&name))?;
+        }
         for id in self.own_ids()? {
             let Ok(run) = self.own_run(&id) else { continue };
             if !run.directory().look_at(RECORD_FILE).is_err_and(|error| error.is_missing()) {

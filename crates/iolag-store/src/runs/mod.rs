@@ -1,5 +1,6 @@
 //! Runs: their directories, what is in them while they are written and afterwards, and the store that holds them.
 
+pub(crate) mod baseline;
 pub(crate) mod encode;
 pub(crate) mod export;
 mod finish;

@@ -1,5 +1,7 @@
 //! Which runs a retention policy removes. Pure: the present moment is an argument.
 
+use std::collections::BTreeSet;
+
 use iolag_model::{Nanoseconds, RunId};
 
 use super::liveness::KeeperIdentity;
@@ -7,7 +9,7 @@ use super::store::Listed;
 use crate::error::FlawKind;
 
 /// What is to be kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Retention {
     /// The newest so many are never removed, whatever else is said.
     pub keep_last: Option<usize>,
@@ -15,6 +17,8 @@ pub struct Retention {
     pub older_than: Option<Nanoseconds>,
     /// The oldest are removed until the rest takes no more.
     pub bytes_max: Option<u64>,
+    /// Never removed: others are compared with them.
+    pub spared: BTreeSet<RunId>,
 }
 
 /// The runs to remove, oldest first. If only `keep_last` is given, all others are removed; if nothing is, none is.
@@ -36,7 +40,9 @@ pub fn runs_to_remove(
     let mut removed = Vec::new();
     // Space goes to what stays in any case first.
     let stays = |place: usize, run: &Listed| {
-        retention.keep_last.is_some_and(|keep_last| place < keep_last) || !may_be_removed(run, &is_alive)
+        retention.keep_last.is_some_and(|keep_last| place < keep_last)
+            || retention.spared.contains(&run.id)
+            || !may_be_removed(run, &is_alive)
     };
     for (_, run) in newest_first.iter().enumerate().filter(|(place, run)| stays(*place, run)) {
         kept_bytes = kept_bytes.saturating_add(run.bytes);

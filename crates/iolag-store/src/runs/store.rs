@@ -104,28 +104,16 @@ impl Store {
     /// # Errors
     /// [`StoreError::Foreign`].
     pub fn refuse_foreign(&self) -> Result<(), StoreError> {
-        const OTHERS_MAY_WRITE: u32 = 0o022;
         const STICKY: u32 = 0o1000;
         let user = rustix::process::geteuid().as_raw();
-        let refuse = |directory: &Directory, status: &rustix::fs::Stat| StoreError::Foreign {
-            path: directory.path().to_owned(),
-            owner: status.st_uid,
-            mode: status.st_mode & 0o7777,
-            user,
-        };
         let root = Directory::open(&self.root)?;
         let status = root.status()?;
-        let is_own = status.st_uid == user && status.st_mode & OTHERS_MAY_WRITE == 0;
         // As /tmp: everybody may add names, nobody may replace another's.
         let is_shared_safely = status.st_mode & STICKY != 0 && (status.st_uid == user || status.st_uid == 0);
-        if !is_own && !is_shared_safely {
-            return Err(refuse(&root, &status));
+        if !is_shared_safely {
+            refuse_others(&root)?;
         }
-        let status = self.runs.status()?;
-        if status.st_uid != user || status.st_mode & OTHERS_MAY_WRITE != 0 {
-            return Err(refuse(&self.runs, &status));
-        }
-        Ok(())
+        refuse_others(&self.runs)
     }
 
     /// Whether the store takes bytes, by writing some and removing them: a full disk still takes directories.
@@ -369,6 +357,18 @@ impl Store {
     fn missing(&self, text: &str) -> StoreError {
         StoreError::RunMissing { text: text.to_owned(), root: self.root.clone() }
     }
+}
+
+/// Refuses a directory that is not ours alone.
+pub(crate) fn refuse_others(directory: &Directory) -> Result<(), StoreError> {
+    const OTHERS_MAY_WRITE: u32 = 0o022;
+    let user = rustix::process::geteuid().as_raw();
+    let status = directory.status()?;
+    if status.st_uid == user && status.st_mode & OTHERS_MAY_WRITE == 0 {
+        return Ok(());
+    }
+    let (path, mode) = (directory.path().to_owned(), status.st_mode & 0o7777);
+    Err(StoreError::Foreign { path, owner: status.st_uid, mode, user })
 }
 
 /// The file that a process of this boot shows with that the store takes bytes: whoever finds it knows whether it is needed.

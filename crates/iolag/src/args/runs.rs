@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use iolag_model::{Nanoseconds, parse_bytes, parse_count, parse_duration};
+use iolag_store::BaselineName;
 
 use crate::args::form::MetadataForm;
 use crate::args::history::{HistoryMethod, HistorySpan};
@@ -100,4 +101,38 @@ pub struct Cleanup {
     /// A run: its id, a part of it that no other has, `last`, or a path
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: String,
+}
+
+/// `iolag baseline`.
+#[derive(Debug, Subcommand)]
+pub enum BaselineCommand {
+    /// Give runs a name under which others are compared with them; one that there is is replaced
+    Set(BaselineSet),
+    /// List the baselines
+    List(BaselineList),
+    /// Forget a baseline; its runs stay
+    Remove(BaselineRemove),
+}
+
+/// `iolag baseline set`.
+#[derive(Debug, Args)]
+pub struct BaselineSet {
+    /// Its name: 1 to 64 letters, digits, `-`, `.` and `_`, and nothing that may be a part of a run's id
+    #[arg(value_name = "NAME")]
+    pub name: BaselineName,
+    /// Runs of this store: ids, parts of ids that no other has, `last`, or paths
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<String>,
+}
+
+/// `iolag baseline list`.
+#[derive(Debug, Args)]
+pub struct BaselineList {}
+
+/// `iolag baseline remove`.
+#[derive(Debug, Args)]
+pub struct BaselineRemove {
+    /// Its name
+    #[arg(value_name = "NAME")]
+    pub name: BaselineName,
 }

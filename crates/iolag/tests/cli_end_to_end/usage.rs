@@ -23,6 +23,8 @@ fn help_of_every_command() {
         ("history-undo", &["history", "undo", "--help"]),
         ("history-rename", &["history", "rename", "--help"]),
         ("import", &["import", "--help"]),
+        ("baseline", &["baseline", "--help"]),
+        ("baseline-set", &["baseline", "set", "--help"]),
         ("prune", &["prune", "--help"]),
         ("rm", &["rm", "--help"]),
         ("cleanup", &["cleanup", "--help"]),

@@ -4,4 +4,4 @@ mod history;
 pub(crate) mod run;
 
 pub use history::{write_batches_json, write_history_json, write_notes_json};
-pub use run::{write_json, write_list_json};
+pub use run::{write_baselines_json, write_json, write_list_json};

@@ -6,6 +6,7 @@ use iolag_analysis::RunAnalysis;
 use iolag_model::{Environment, RunId, RunRecord, RunState};
 use serde::Serialize;
 
+use crate::text::BaselineContent;
 use crate::workload::judged;
 
 #[derive(Serialize)]
@@ -64,5 +65,32 @@ pub(crate) fn write_document<T: Serialize>(
 /// Those of the writer.
 pub fn write_list_json(runs: &[RunRecord], writer: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *writer, runs)?;
+    writer.write_all(b"\n")
+}
+
+/// Of a baseline: the runs that it names, and those of them that are gone, or cannot be read.
+#[derive(Serialize)]
+struct BaselineDocument<'a> {
+    name: &'a str,
+    set_ns: u64,
+    runs: &'a [RunId],
+    gone: Vec<&'a RunId>,
+}
+
+/// Writes baselines as an array: `iolag baseline list --json`.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_baselines_json(baselines: &[BaselineContent], writer: &mut dyn Write) -> io::Result<()> {
+    fn document(baseline: &BaselineContent) -> BaselineDocument<'_> {
+        let is_gone = |id: &&RunId| baseline.left.iter().all(|run| run.id != **id);
+        BaselineDocument {
+            name: &baseline.name,
+            set_ns: baseline.set_ns,
+            runs: &baseline.runs,
+            gone: baseline.runs.iter().filter(is_gone).collect(),
+        }
+    }
+    serde_json::to_writer_pretty(&mut *writer, &baselines.iter().map(document).collect::<Vec<_>>())?;
     writer.write_all(b"\n")
 }

@@ -1,5 +1,6 @@
 //! The commands on stored runs.
 
+pub mod baseline;
 pub mod cleanup;
 pub mod export;
 pub mod figures;

@@ -1,12 +1,14 @@
 //! `iolag prune`: removes old runs from the store.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use iolag_model::{Anchor, RunId};
+use iolag_model::{Anchor, RunId, counted};
 use iolag_store::{FlawKind, KeeperIdentity, Removal, Retention, Store, StoreError, runs_to_remove};
 
 use crate::args::{Common, Prune};
 use crate::commands::Located;
+use crate::commands::runs::baseline;
 use crate::commands::runs::left_places::{self, LeftPlace};
 use crate::output::{self, Printed};
 use iolag_conduct::{ExitCode, Failure};
@@ -30,6 +32,7 @@ pub fn run(options: &Prune, common: &Common) -> Result<ExitCode, Failure> {
         keep_last: options.keep_last.map(|count| usize::try_from(count).unwrap_or(usize::MAX)),
         older_than: options.older_than,
         bytes_max: options.max_size,
+        spared: BTreeSet::new(),
     };
     let (doomed, kept) = output::ask_store(&located.root, || look(&located, &retention))?;
     let runs: Vec<_> = doomed.iter().map(|(id, places)| (id.as_str(), places.as_slice())).collect();
@@ -67,11 +70,22 @@ pub fn run(options: &Prune, common: &Common) -> Result<ExitCode, Failure> {
 fn look(located: &Located, retention: &Retention) -> Result<(Vec<Doomed>, Vec<String>), Failure> {
     let store = located.open()?;
     let listed = store.list().map_err(Failure::unusable)?;
-    let doomed = runs_to_remove(&listed, retention, Anchor::take().realtime_ns, KeeperIdentity::is_alive);
+    let now = Anchor::take().realtime_ns;
+    let by_rules = |retention: &Retention| runs_to_remove(&listed, retention, now, KeeperIdentity::is_alive);
+    let baselines = baseline::all(&store)?;
+    let spared = baselines.iter().flat_map(|baseline| baseline.runs.iter().cloned()).collect();
+    let doomed = by_rules(&Retention { spared, ..retention.clone() });
     // What no rule may remove would stay for ever without a word.
     let flaws = listed.iter().filter_map(|run| run.record.as_ref().err());
     let flaws = flaws.filter(|flaw| flaw.kind != FlawKind::Damaged).map(|flaw| flaw.sentence.clone());
     let mut kept: Vec<String> = flaws.collect();
+    let without = by_rules(retention);
+    for baseline in &baselines {
+        let runs = baseline.runs.iter().filter(|id| without.contains(id)).count() as u64;
+        if runs > 0 {
+            kept.push(format!("{} of the baseline {}", counted(runs, "run", "runs"), baseline.name));
+        }
+    }
     let mut removable = Vec::new();
     for id in doomed {
         let record = listed.iter().find(|run| run.id == id).and_then(|run| run.record.as_deref().ok());

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::args::{Common, Rm};
 use crate::commands::Located;
+use crate::commands::runs::baseline;
 use crate::commands::runs::left_places::{self, LeftPlace, Need};
 use crate::output::{self, Printed};
 use iolag_conduct::{ExitCode, Failure};
@@ -60,6 +61,13 @@ fn look(located: &Located, names: &[String]) -> Result<Vec<Doomed>, Failure> {
             return Err(Failure::usage(sentence));
         };
         refuse(&listed)?;
+        if let Some(baseline) =
+            baseline::all(&store)?.iter().find(|baseline| baseline.runs.contains(run.id()))
+        {
+            let (id, name) = (run.id(), &baseline.name);
+            let first = format!("iolag baseline remove {name} first; nothing is removed");
+            return Err(Failure::usage(format!("run {id} is in the baseline {name}: {first}")));
+        }
         let mut what = description(&listed);
         // A run whose manifest cannot be read must be removable all the same.
         let places = left_places::of(&run, listed.record.as_deref().ok()).unwrap_or_else(|error| {

@@ -1,5 +1,6 @@
 //! What can be done with stored runs, also with those of other versions.
 
+mod baselines;
 mod older_runs;
 mod order;
 mod rm;
