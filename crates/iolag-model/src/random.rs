@@ -37,6 +37,13 @@ impl Random {
         ((self.bits() as u128 * limit as u128) >> 64) as u64
     }
 
+    /// Brings these in an order of which each is about as likely (Fisher and Yates).
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, (self.bits() % (last as u64 + 1)) as usize);
+        }
+    }
+
     /// A number of the standard normal distribution (Box and Muller, "A note on the generation of random normal deviates", 1958).
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();

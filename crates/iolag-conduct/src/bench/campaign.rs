@@ -3,20 +3,30 @@
 use std::collections::BTreeMap;
 
 use iolag_backend::Target;
-use iolag_model::{RunId, RunRecord, RunSpec, RunState};
+use iolag_model::{CampaignPlan, RunId, RunRecord, RunSpec, RunState};
 
 use crate::bench::options::BenchOptions;
+use crate::bench::order::{Place, arranged};
 use crate::failure::Failure;
 
-/// A run that is decided as far as it can be before its target was looked at.
+/// What is measured in every block of a campaign, decided as far as it can be before its target was looked at.
 #[derive(Debug, Clone)]
-pub struct PlannedRun {
+pub struct Point {
     /// What is to be done; its target as it was named.
     pub spec: RunSpec,
     /// The target, its directory absolute.
     pub target: Target,
     /// What tells it from the others of its campaign, by name.
     pub coordinates: BTreeMap<String, String>,
+}
+
+/// A run that is to measure a point.
+#[derive(Debug, Clone)]
+pub struct PlannedRun {
+    /// What it measures.
+    pub point: Point,
+    /// Which point of its campaign that is, from 0: tables have them in this order, in whichever they are conducted.
+    pub number: usize,
     /// Stretch of the campaign, from 1: each has every coordinate once.
     pub block: u32,
     /// Which repetition, from 1.
@@ -27,11 +37,11 @@ pub struct PlannedRun {
 
 impl PlannedRun {
     fn is_at(&self, record: &RunRecord) -> bool {
-        self.coordinates == record.coordinates && self.repetition == record.repetition
+        self.point.coordinates == record.coordinates && self.repetition == record.repetition
     }
 }
 
-/// Runs in the order in which they are conducted: block after block, so that what drifts hits all coordinates alike.
+/// Runs in the order in which they are conducted.
 #[derive(Debug, Clone)]
 pub struct Campaign {
     /// What all of them share.
@@ -43,6 +53,29 @@ pub struct Campaign {
 }
 
 impl Campaign {
+    /// Plans a run of each point in each block, in the order that is asked for.
+    pub(super) fn of(options: BenchOptions, points: &[Point]) -> Self {
+        let places = arranged(points.len(), options.repeat as u32, options.order, options.seed);
+        let run = |place: Place| PlannedRun {
+            point: points[place.point].clone(),
+            number: place.point,
+            block: place.block,
+            repetition: place.block,
+            done: None,
+        };
+        Self { runs: places.into_iter().map(run).collect(), options, id: None }
+    }
+
+    /// What its runs have on record of it.
+    pub(super) const fn plan(&self) -> CampaignPlan {
+        CampaignPlan { order: self.options.order }
+    }
+
+    /// Whether it compares anything.
+    pub(super) fn has_several_points(&self) -> bool {
+        self.runs.iter().any(|run| run.number > 0)
+    }
+
     /// Goes on with a campaign of which the store has these runs, in any order; those of other campaigns do not count. Of a
     /// planned run the latest record that is complete stands for it.
     ///
@@ -85,11 +118,11 @@ impl Campaign {
         };
         // The target is the same by its coordinate; the buffer changes no number.
         let same = RunSpec {
-            targets: planned.spec.targets.clone(),
-            ring_bytes: planned.spec.ring_bytes,
+            targets: planned.point.spec.targets.clone(),
+            ring_bytes: planned.point.spec.ring_bytes,
             ..record.spec.clone()
         };
-        if same != planned.spec {
+        if same != planned.point.spec || record.plan != Some(self.plan()) {
             return Err(Failure::usage(format!(
                 "run {} of campaign {id} was made with other options: {advice}",
                 record.id

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use iolag_backend::{PlaceProof, Target};
 use iolag_model::{
-    ClientId, ClientRecord, RunId, RunRecord, RunSpec, TargetIndex, TargetRecord, Trust, counted,
+    ClientId, ClientRecord, Order, RunId, RunRecord, RunSpec, TargetIndex, TargetRecord, Trust, counted,
     format_bytes, format_count,
 };
 use iolag_workload::workload;
 
-use crate::bench::campaign::{Campaign, PlannedRun};
+use crate::bench::campaign::{Campaign, PlannedRun, Point};
 use crate::bench::continuing::{positions, working_place};
 use crate::bench::measurer::{self, BenchAssignment};
 use crate::bench::{Benched, benched};
@@ -113,17 +113,18 @@ struct Conducting<'a> {
 
 impl Conducting<'_> {
     fn run(&mut self, run: &PlannedRun, campaign: &mut dyn CampaignAttendant) -> Result<Conducted, Failure> {
-        let options = &self.campaign.options;
-        let directory = run.target.directory().map(Path::to_owned);
+        let (options, point) = (&self.campaign.options, &run.point);
+        let directory = point.target.directory().map(Path::to_owned);
         let found = send_scouts(self.keeper, directory.as_slice(), options.deadline)?;
         found.notices.iter().for_each(|sentence| campaign.say(sentence));
         let facts = facts_of(directory.as_deref(), &found)?;
-        let bench = benched(&run.spec.workload)?;
-        refuse_too_little_space(facts.as_ref(), bench, run.spec.clients)?;
-        let positions = positions(bench, &run.spec, &options.working_name, facts.as_ref(), &found.root)?;
+        let bench = benched(&point.spec.workload)?;
+        refuse_too_little_space(facts.as_ref(), bench, point.spec.clients)?;
+        let positions = positions(bench, &point.spec, &options.working_name, facts.as_ref(), &found.root)?;
         // Children stand in another directory.
-        let target =
-            facts.as_ref().map_or_else(|| run.target.clone(), |facts| run.target.with_directory(&facts.path));
+        let target = facts
+            .as_ref()
+            .map_or_else(|| point.target.clone(), |facts| point.target.with_directory(&facts.path));
         let (record, spool_parent) = self.record(run, &target, &found, facts.as_ref())?;
         let maker = maker(&record.id)?;
         let token = maker.token;
@@ -174,8 +175,8 @@ impl Conducting<'_> {
         found: &Found,
         facts: Option<&DirectoryFacts>,
     ) -> Result<(RunRecord, Option<PathBuf>), Failure> {
-        let options = &self.campaign.options;
-        let mut trust = doubts(run.spec.clients);
+        let (options, point) = (&self.campaign.options, &run.point);
+        let mut trust = doubts(self.campaign, point);
         let device = facts.and_then(|facts| facts.file_system.device_number());
         let spool_parent = choose_spool(found, device.as_slice(), &mut trust);
         let id = new_run_id(found)?;
@@ -185,12 +186,13 @@ impl Conducting<'_> {
             id,
             membership: Membership {
                 campaign,
-                coordinates: run.coordinates.clone(),
+                plan: Some(self.campaign.plan()),
+                coordinates: point.coordinates.clone(),
                 block: run.block,
                 repetition: run.repetition,
             },
             labels: options.labels.clone(),
-            spec: RunSpec { targets: vec![name.clone()], ..run.spec.clone() },
+            spec: RunSpec { targets: vec![name.clone()], ..point.spec.clone() },
             targets: vec![TargetRecord {
                 name,
                 backend: target.kind().into(),
@@ -200,10 +202,10 @@ impl Conducting<'_> {
                 contact: None,
                 failure: None,
             }],
-            clients: (0..run.spec.clients)
+            clients: (0..point.spec.clients)
                 .map(|rank| ClientRecord::new(ClientId(rank), TargetIndex(0), rank))
                 .collect(),
-            stages: workload(&run.spec.workload).stages(),
+            stages: workload(&point.spec.workload).stages(),
             trust,
         };
         Ok((record(self.keeper, found, beginning), spool_parent))
@@ -259,13 +261,24 @@ fn refuse_too_little_space(
     Ok(())
 }
 
-fn doubts(clients: u32) -> Vec<Trust> {
-    let processors = std::thread::available_parallelism().map_or(1, usize::from) as u32;
-    let doubt = || Trust {
+fn doubts(campaign: &Campaign, point: &Point) -> Vec<Trust> {
+    let (clients, processors) =
+        (point.spec.clients, std::thread::available_parallelism().map_or(1, usize::from) as u32);
+    let crowded = || Trust {
         doubt: format!(
             "{clients} clients share {processors} processors: they wait for each other, not only for the storage"
         ),
         advice: format!("compare with --clients {processors}; use more nodes for more clients"),
     };
-    (clients > processors).then(doubt).into_iter().collect()
+    let in_sequence = || {
+        Trust {
+        doubt: "all runs of one target or setting come before those of the next: what changed in time and what differs between them \
+                cannot be told apart"
+            .to_owned(),
+        advice: format!("let them take turns: --order {} with --repeat", Order::default()),
+    }
+    };
+    let is_in_sequence = campaign.options.order == Order::Sequential && campaign.has_several_points();
+    let crowded = (clients > processors).then(crowded);
+    crowded.into_iter().chain(is_in_sequence.then(in_sequence)).collect()
 }

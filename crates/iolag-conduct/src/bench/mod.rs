@@ -7,6 +7,7 @@ mod floor;
 mod measurer;
 pub(crate) mod metadata;
 pub(crate) mod options;
+mod order;
 pub(crate) mod plan;
 
 use iolag_model::{RunRecord, RunSpec, WorkloadSpec};

@@ -1,7 +1,7 @@
 //! What is chosen of a bench, whatever its workload.
 
 use iolag_backend::Target;
-use iolag_model::{Nanoseconds, OnHang};
+use iolag_model::{Nanoseconds, OnHang, Order};
 
 /// How long a run waits for a hung operation that it is to wait for.
 const GIVE_UP_AFTER: Nanoseconds = Nanoseconds::from_seconds(3600);
@@ -15,6 +15,8 @@ pub struct BenchOptions {
     pub clients: Vec<u64>,
     /// How often everything is done.
     pub repeat: u64,
+    /// In which order.
+    pub order: Order,
     /// After this long an operation counts as hung.
     pub deadline: Nanoseconds,
     /// What a hung operation does to the run.
@@ -37,6 +39,7 @@ impl Default for BenchOptions {
             targets: Vec::new(),
             clients: vec![1],
             repeat: 1,
+            order: Order::default(),
             deadline: Nanoseconds::from_seconds(15),
             on_hang: OnHang::Continue,
             give_up_after: None,

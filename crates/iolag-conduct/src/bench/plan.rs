@@ -8,7 +8,7 @@ use iolag_keeper::Room;
 use iolag_model::{MonotonicClock, OnHang, RunSpec, WorkloadSpec, format_bytes, one_line};
 use iolag_workload::{can_unshare, workload};
 
-use crate::bench::campaign::{Campaign, PlannedRun};
+use crate::bench::campaign::{Campaign, Point};
 use crate::bench::options::BenchOptions;
 use crate::contact::scout::absolute;
 use crate::environment::limits::{Limits, Needs, Tables};
@@ -19,8 +19,8 @@ const CLIENTS_MAX: u64 = 1 << 16;
 /// More shared memory than any node has is a mistake.
 const BUFFER_MAX: u64 = 1 << 40;
 
-/// Plans the runs of a bench: repetitions outermost, then targets, variants and clients, so that drift hits all alike. A variant has
-/// what tells it from the others, by name; `workload` is that of a variant with so many clients.
+/// Plans the runs of a bench: each repetition of each target, variant and number of clients. A variant has what tells it from the
+/// others, by name; `workload` is that of a variant with so many clients.
 ///
 /// # Errors
 /// If the options ask for nothing, for what cannot be or the system does not give, or for the same run twice.
@@ -39,36 +39,21 @@ pub fn plan_bench<V>(
     for target in &options.targets {
         target.backend(&options.working_name, Arc::new(MonotonicClock)).map_err(Failure::usage)?;
     }
-    let mut runs = Vec::new();
-    for repetition in 1..=options.repeat {
-        for target in &targets {
-            for ((names, variant), clients) in points(variants, &options.clients) {
+    let mut points = Vec::new();
+    for target in &targets {
+        for (names, variant) in variants {
+            for clients in options.clients.iter().map(|clients| *clients as u32) {
                 let workload = workload(variant, clients).map_err(Failure::usage)?;
                 let spec = spec(&options, target, workload, clients);
-                if repetition == 1 {
-                    refuse_what_cannot_be_had(&spec, target, limits)?;
-                }
+                refuse_what_cannot_be_had(&spec, target, limits)?;
                 let mut coordinates = names.clone();
                 coordinates.insert("target".to_owned(), target.to_string());
                 coordinates.insert("clients".to_owned(), clients.to_string());
-                let repetition = repetition as u32;
-                let target = target.clone();
-                runs.push(PlannedRun {
-                    spec,
-                    target,
-                    coordinates,
-                    block: repetition,
-                    repetition,
-                    done: None,
-                });
+                points.push(Point { spec, target: target.clone(), coordinates });
             }
         }
     }
-    Ok(Campaign { options, runs, id: None })
-}
-
-fn points<'a, V>(variants: &'a [V], clients: &'a [u64]) -> impl Iterator<Item = (&'a V, u32)> {
-    variants.iter().flat_map(|variant| clients.iter().map(move |clients| (variant, *clients as u32)))
+    Ok(Campaign::of(options, &points))
 }
 
 fn spec(options: &BenchOptions, target: &Target, workload: WorkloadSpec, clients: u32) -> RunSpec {

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use iolag_keeper::{Residence, start_ticks};
 use iolag_model::{
-    Anchor, ClientRecord, PlaceMaker, PlaceToken, RunId, RunRecord, RunSpec, RunState, StageRecord,
-    TargetRecord, Trust,
+    Anchor, CampaignPlan, ClientRecord, PlaceMaker, PlaceToken, RunId, RunRecord, RunSpec, RunState,
+    StageRecord, TargetRecord, Trust,
 };
 
 use crate::contact::scout::{self, Answer};
@@ -36,6 +36,8 @@ pub fn choose_spool(found: &Found, measured: &[u64], trust: &mut Vec<Trust>) -> 
 pub struct Membership {
     /// The campaign: the id of its first run.
     pub campaign: RunId,
+    /// What was planned of it.
+    pub plan: Option<CampaignPlan>,
     /// What tells the run from the others, by name.
     pub coordinates: BTreeMap<String, String>,
     /// Stretch of the campaign, from 1.
@@ -47,7 +49,7 @@ pub struct Membership {
 impl Membership {
     /// That of a run that belongs to no other.
     pub fn alone(id: &RunId) -> Self {
-        Self { campaign: id.clone(), coordinates: BTreeMap::new(), block: 1, repetition: 1 }
+        Self { campaign: id.clone(), plan: None, coordinates: BTreeMap::new(), block: 1, repetition: 1 }
     }
 }
 
@@ -86,6 +88,7 @@ pub fn record(keeper: &Keeper, found: &Found, beginning: Beginning) -> RunRecord
     }
     RunRecord {
         campaign: beginning.membership.campaign,
+        plan: beginning.membership.plan,
         coordinates: beginning.membership.coordinates,
         block: beginning.membership.block,
         repetition: beginning.membership.repetition,

@@ -1,6 +1,7 @@
 //! A run: what was to be done, and what is known about it besides its samples.
 
 mod arrival;
+mod campaign;
 mod deadlines;
 pub mod ending;
 mod environment;
@@ -11,6 +12,7 @@ mod record;
 mod spec;
 
 pub use arrival::{Arrivals, WhenLate};
+pub use campaign::{CampaignPlan, Order};
 pub use deadlines::{DeadlineRule, Deadlines};
 pub use environment::{Calibration, Environment, FileSystem, MemoryState, Pressure};
 pub use format::{FormatError, FormatVersion, RUN_FORMAT, RUN_FORMAT_WITH_PING};

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Anchor, Calibration, ClientId, Environment, FileSystem, FormatVersion, GeneratorRecord, HostIndex,
-    HostRecord, HostView, MemoryState, Nanoseconds, Phase, PlaceIdentity, Role, RunId, RunSpec, StageIndex,
-    TargetIndex,
+    Anchor, Calibration, CampaignPlan, ClientId, Environment, FileSystem, FormatVersion, GeneratorRecord,
+    HostIndex, HostRecord, HostView, MemoryState, Nanoseconds, Phase, PlaceIdentity, Role, RunId, RunSpec,
+    StageIndex, TargetIndex,
 };
 
 /// run.json.
@@ -19,6 +19,9 @@ pub struct RunRecord {
     pub id: RunId,
     /// Runs that belong together carry the same campaign: the id of its first run.
     pub campaign: RunId,
+    /// What was planned of it. Since 1.1; of benches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<CampaignPlan>,
     /// What tells the run from the others of its campaign, by name: its target, its clients, …
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub coordinates: BTreeMap<String, String>,
@@ -82,6 +85,7 @@ impl RunRecord {
             format: spec.workload.run_format(),
             campaign: id.clone(),
             id,
+            plan: None,
             coordinates: BTreeMap::new(),
             block: 1,
             repetition: 1,

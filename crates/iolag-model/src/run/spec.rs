@@ -1,7 +1,5 @@
 //! The spec: everything that decides what a run does. Immutable, serialised into every run.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use super::deadlines::known_rules;
@@ -177,6 +175,7 @@ pub struct MetadataSpec {
     pub verification: Verification,
 }
 
+/// What the choices of an enum are called.
 macro_rules! names {
     ($type:ident { $($variant:ident = $name:literal),* $(,)? }) => {
         impl $type {
@@ -189,13 +188,14 @@ macro_rules! names {
             }
         }
 
-        impl fmt::Display for $type {
-            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl std::fmt::Display for $type {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 formatter.pad(self.name())
             }
         }
     };
 }
+pub(super) use names;
 
 /// In which order objects are accessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

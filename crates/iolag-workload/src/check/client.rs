@@ -186,7 +186,7 @@ impl CheckClient {
         }
         self.units = 0;
         self.groups = self.possible_groups();
-        shuffle(&mut self.random, &mut self.groups);
+        self.random.shuffle(&mut self.groups);
         // The next group is taken from the end, so what was missed goes there, and what others wait for behind it.
         self.groups.sort_by_key(|group| (*group == Group::Setting, self.missed.contains(group)));
         self.missed.clear();
@@ -354,12 +354,5 @@ impl Client for CheckClient {
         }
         self.note_holdings(request, is_ok, done);
         self.unit.completed(request, is_ok, done);
-    }
-}
-
-/// Fisher and Yates's shuffle.
-fn shuffle<T>(random: &mut Random, items: &mut [T]) {
-    for last in (1..items.len()).rev() {
-        items.swap(last, (random.bits() % (last as u64 + 1)) as usize);
     }
 }

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use iolag_backend::Target;
-use iolag_model::{Nanoseconds, OnHang, parse_bytes, parse_count};
+use iolag_model::{Nanoseconds, OnHang, Order, parse_bytes, parse_count};
 
 use crate::args::form::MetadataForm;
 use crate::args::options::RunOptions;
 use crate::args::target::TargetParser;
-use crate::args::values::{parse_file, parse_form, parse_on_hang, parse_period};
+use crate::args::values::{parse_file, parse_form, parse_on_hang, parse_order, parse_period};
 
 /// Where a bench measures, with how many clients.
 #[derive(Debug, Args)]
@@ -28,6 +28,9 @@ pub struct BenchArguments {
     /// Run everything this often
     #[arg(long, value_name = "COUNT", default_value = "1", allow_hyphen_values = true, value_parser = parse_count)]
     pub repeat: u64,
+    /// In which order: interleaved (A B, B A, so that what drifts hits all alike), random or sequential
+    #[arg(long, value_name = "ORDER", default_value = "interleaved", value_parser = parse_order)]
+    pub order: Order,
     /// Go on with the campaign that this run belongs to, with the same options: what is complete is not measured again
     #[arg(long, value_name = "RUN")]
     pub resume: Option<String>,

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use iolag_model::{Granularity, Nanoseconds, OnHang, Operation, Pattern, Phase, parse_duration};
+use iolag_model::{Granularity, Nanoseconds, OnHang, Operation, Order, Pattern, Phase, parse_duration};
 
 use crate::args::form::MetadataForm;
 
@@ -22,6 +22,7 @@ macro_rules! by_name {
 by_name!(parse_pattern, Pattern, Pattern::ALL);
 by_name!(parse_granularity, Granularity, Granularity::ALL);
 by_name!(parse_on_hang, OnHang, OnHang::ALL);
+by_name!(parse_order, Order, Order::ALL);
 by_name!(parse_phase, Phase, &[Phase::Precreate, Phase::Benchmark, Phase::Cleanup]);
 
 /// Absolute at once, since the program leaves the current directory before it measures.

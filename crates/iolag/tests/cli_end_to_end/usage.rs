@@ -80,6 +80,7 @@ fn bad_numbers_of_bench_metadata_are_refused_before_anything_is_created() {
         ("--object-size", "4 furlongs", "\"4 furlongs\" is not a size"),
         ("--offset", "99999999999", "--offset 99999999999 is too large"),
         ("--repeat", "0", "--repeat 0 measures nothing"),
+        ("--order", "abba", "expected one of: interleaved, random, sequential"),
         ("--deadline", "0", "expected at least 1ms"),
         ("--deadline", "-15s", "\"-15s\" is not a duration"),
         ("--deadline", "15", "the unit is required"),

@@ -33,7 +33,7 @@ mod tests {
     use super::*;
     use crate::bench::campaign::PlannedRun;
     use iolag_backend::Target;
-    use iolag_model::{RunId, RunRecord, RunState};
+    use iolag_model::{CampaignPlan, Order, RunId, RunRecord, RunState};
 
     fn options(targets: &[&str]) -> BenchOptions {
         let targets = targets.iter().map(|target| Target::parse(target).unwrap()).collect();
@@ -46,17 +46,20 @@ mod tests {
     }
 
     #[test]
-    fn every_block_has_every_coordinate_once_and_repetitions_are_outermost() {
+    fn every_block_has_every_point_once_and_the_second_is_the_first_backwards() {
         let runs = campaign().runs;
         assert_eq!(runs.len(), 2 * 2 * 2 * 2);
         let (first, second) = runs.split_at(8);
-        let places = |runs: &[PlannedRun]| runs.iter().map(|run| run.coordinates.clone()).collect::<Vec<_>>();
-        assert_eq!(places(first), places(second));
-        let different: std::collections::BTreeSet<_> = places(first).into_iter().collect();
-        assert_eq!(different.len(), 8);
+        let numbers = |runs: &[PlannedRun]| runs.iter().map(|run| run.number).collect::<Vec<_>>();
+        assert_eq!(numbers(first), numbers(second).into_iter().rev().collect::<Vec<_>>());
+        let points: std::collections::BTreeMap<_, _> =
+            first.iter().map(|run| (run.number, run.point.coordinates.clone())).collect();
+        let different: std::collections::BTreeSet<_> = points.values().cloned().collect();
+        assert_eq!((points.len(), different.len()), (8, 8));
         assert!(first.iter().all(|run| (run.block, run.repetition) == (1, 1)));
         assert!(second.iter().all(|run| (run.block, run.repetition) == (2, 2)));
-        let last: Vec<_> = runs[15].coordinates.iter().map(|(name, value)| (&**name, &**value)).collect();
+        assert!(second.iter().all(|run| run.point.coordinates == points[&run.number]));
+        let last: Vec<_> = points[&7].iter().map(|(name, value)| (&**name, &**value)).collect();
         assert_eq!(last, [("clients", "2"), ("objects", "2000"), ("target", "/x")]);
     }
 
@@ -67,9 +70,10 @@ mod tests {
         let mut record: RunRecord = serde_json::from_str(RECORD).unwrap();
         record.id = id.parse().unwrap();
         record.campaign = campaign.parse().unwrap();
-        record.coordinates = run.coordinates.clone();
+        record.plan = Some(CampaignPlan::default());
+        record.coordinates = run.point.coordinates.clone();
         (record.block, record.repetition) = (run.block, run.repetition);
-        record.spec = run.spec.clone();
+        record.spec = run.point.spec.clone();
         record.state = state;
         record
     }
@@ -103,14 +107,18 @@ mod tests {
         let mut made = record(&run, id.as_str(), id.as_str(), RunState::Complete);
         made.spec.ring_bytes /= 2;
         campaign().resume(&id, &[made.clone()]).unwrap();
+        let refused =
+            |made: &RunRecord| campaign().resume(&id, std::slice::from_ref(made)).unwrap_err().sentence;
+        for order in [Some(Order::Random), None] {
+            let plan = order.map(|order| CampaignPlan { order });
+            let refused = refused(&RunRecord { plan, ..made.clone() });
+            assert!(refused.contains("was made with other options"), "{refused}");
+        }
         made.spec.seed += 1;
-        let refused = campaign().resume(&id, &[made.clone()]).unwrap_err().sentence;
-        assert!(refused.contains("was made with other options"), "{refused}");
+        assert!(refused(&made).contains("was made with other options"));
         made.coordinates.insert("clients".to_owned(), "3".to_owned());
-        let refused = campaign().resume(&id, &[made.clone()]).unwrap_err().sentence;
-        assert!(refused.contains("would not be made by these options"), "{refused}");
+        assert!(refused(&made).contains("would not be made by these options"));
         made.coordinates.clear();
-        let refused = campaign().resume(&id, &[made]).unwrap_err().sentence;
-        assert!(refused.contains("is a check or a ping, or an earlier iolag made it"), "{refused}");
+        assert!(refused(&made).contains("is a check or a ping, or an earlier iolag made it"));
     }
 }

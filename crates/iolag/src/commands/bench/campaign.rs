@@ -68,8 +68,8 @@ pub fn title(run: &PlannedRun) -> String {
         precreated_objects(run).map(|objects| format!(", {} objects per dataset", format_count(objects)));
     format!(
         "{}, {}{}, repetition {}",
-        one_line(&run.target.to_string()),
-        counted(run.spec.clients.into(), "client", "clients"),
+        one_line(&run.point.target.to_string()),
+        counted(run.point.spec.clients.into(), "client", "clients"),
         objects.unwrap_or_default(),
         run.repetition
     )
@@ -81,12 +81,12 @@ pub fn has_table(campaign: &Campaign) -> bool {
 }
 
 fn precreated_objects(run: &PlannedRun) -> Option<u64> {
-    Some(run.spec.workload.metadata()?.precreated_objects)
+    Some(run.point.spec.workload.metadata()?.precreated_objects)
 }
 
 /// The runs side by side: see [`campaign_text`].
 pub fn text(runs: &[(&PlannedRun, &Stored)], look: Look) -> String {
-    let names: Vec<String> = runs.iter().map(|(run, _)| run.target.to_string()).collect();
+    let names: Vec<String> = runs.iter().map(|(run, _)| run.point.target.to_string()).collect();
     let analyses: Vec<MetadataAnalysis> =
         runs.iter().map(|(_, stored)| analyse_metadata(&stored.record, &stored.summaries)).collect();
     let swept: Vec<SweepRun<'_>> = runs
@@ -102,7 +102,7 @@ pub fn text(runs: &[(&PlannedRun, &Stored)], look: Look) -> String {
         .map(|(((run, stored), analysis), target)| CampaignRun {
             id: stored.record.id.as_str(),
             target,
-            clients: run.spec.clients,
+            clients: run.point.spec.clients,
             precreated_objects: precreated_objects(run).unwrap_or_default(),
             repetition: run.repetition,
             stages: analysis.stages.clone(),

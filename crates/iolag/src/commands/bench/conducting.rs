@@ -46,7 +46,7 @@ pub fn conduct(
     let done = end.conducted.iter().map(|(index, conducted)| (*index, &*conducted.stored, &conducted.run));
     let earlier = earlier.iter().map(|(index, stored, run)| (*index, stored, run));
     let mut done: Vec<_> = earlier.chain(done).collect();
-    done.sort_by_key(|(index, _, _)| *index);
+    done.sort_by_key(|(index, _, _)| (campaign.runs[*index].number, campaign.runs[*index].repetition));
     let runs: Vec<(&PlannedRun, &Stored)> =
         done.iter().map(|(index, stored, _)| (&campaign.runs[*index], *stored)).collect();
     let text = match options.format {
@@ -77,6 +77,7 @@ pub fn planned(places: &BenchPlaces, options: &BenchArguments) -> Result<BenchOp
         targets: places.targets.clone(),
         clients: places.clients.clone(),
         repeat: options.repeat,
+        order: options.order,
         deadline: options.deadline,
         on_hang: options.on_hang,
         give_up_after: options.give_up_after,

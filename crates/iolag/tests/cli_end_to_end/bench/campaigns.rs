@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::support::Scene;
-use crate::user::{User, text};
+use crate::user::{User, number, text};
 
 /// A bench that takes no time.
 const SMALL: [&str; 8] = ["-D", "1", "-P", "5", "-I", "2", "-R", "1"];
@@ -14,6 +14,17 @@ fn bench<'a>(targets: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
 
 fn records(user: &User) -> Vec<Value> {
     serde_json::from_str(&user.fine(&["list", "--json", "-"]).output).unwrap()
+}
+
+/// Of each run the last part of its target, its clients and its block, in the order in which they were conducted.
+fn places(runs: &[Value]) -> Vec<(String, String, u64)> {
+    let place = |run: &Value| {
+        assert_eq!(run["block"], run["repetition"]);
+        let coordinates = &run["coordinates"];
+        let target = text(coordinates, "target").rsplit('/').next().unwrap().to_owned();
+        (target, text(coordinates, "clients").to_owned(), number(run, "block"))
+    };
+    runs.iter().map(place).collect()
 }
 
 #[test]
@@ -35,7 +46,7 @@ fn a_run_that_cannot_be_made_does_not_end_its_campaign() {
 fn a_run_that_hangs_does_not_end_its_campaign() {
     let user = User::new();
     let hanging = ["faulty:create:hang@1:memory:", "memory:"];
-    let said = user.iolag(&bench(&hanging, &["--deadline", "300ms"]));
+    let said = user.iolag(&bench(&hanging, &["--order", "sequential", "--deadline", "300ms"]));
     assert_eq!(said.code, 4, "{said:?}");
     let made = records(&user);
     let states: Vec<_> = made.iter().map(|run| text(&run["state"], "state").to_owned()).collect();
@@ -100,22 +111,21 @@ fn a_campaign_is_gone_on_with_where_it_ended() {
     };
     assert_eq!(sweep(&[]).code, 3);
     let first = records(&user);
-    let places: Vec<_> = first
-        .iter()
-        .map(|run| {
-            (text(&run["coordinates"], "clients").to_owned(), run["block"].clone(), run["repetition"].clone())
-        })
-        .collect();
-    let expected = [("1", 1), ("2", 1), ("1", 2), ("2", 2)];
-    let expected: Vec<_> = expected
-        .map(|(clients, block)| (clients.to_owned(), Value::from(block), Value::from(block)))
-        .to_vec();
-    assert_eq!(places, expected);
+    // Two blocks, the second the first backwards.
+    let before = places(&first);
+    assert_eq!(before.iter().map(|(_, _, block)| *block).collect::<Vec<_>>(), [1, 1, 2, 2]);
+    let clients: Vec<&str> = before.iter().map(|(_, clients, _)| clients.as_str()).collect();
+    assert!(matches!(clients[..], ["1", "2", "2", "1"] | ["2", "1", "1", "2"]), "{clients:?}");
 
     let other =
         user.iolag(&bench(&[&there, &later], &["-n", "1,2", "--repeat", "2", "--fsync", "--resume", "last"]));
     assert_eq!((other.code, other.output.as_str()), (2, ""), "{other:?}");
     assert!(other.errors.contains("was made with other options: give the options"), "{other:?}");
+    for more in [["--order", "random"], ["--seed", "2"]] {
+        let other = sweep(&[&more[..], &["--resume", "last"]].concat());
+        assert_eq!((other.code, other.output.as_str()), (2, ""), "{other:?}");
+        assert!(other.errors.contains("was made with other options: give the options"), "{other:?}");
+    }
     let fewer = user.iolag(&bench(&[&there, &later], &["-n", "1", "--repeat", "2", "--resume", "last"]));
     assert_eq!(fewer.code, 2, "{fewer:?}");
     assert!(fewer.errors.contains("would not be made by these options"), "{fewer:?}");
@@ -129,6 +139,18 @@ fn a_campaign_is_gone_on_with_where_it_ended() {
     assert_eq!(all.len(), 8, "{gone_on:?}");
     let campaigns: std::collections::BTreeSet<_> = all.iter().map(|run| text(run, "campaign")).collect();
     assert_eq!(campaigns.len(), 1);
+    // They are those that one command would have made, in its order.
+    let another = User::new();
+    let (there, later) = (another.directory("there"), another.directory("later"));
+    another.fine(&bench(&[&there, &later], &["-n", "1,2", "--repeat", "2"]));
+    let at_once = places(&records(&another));
+    let left: Vec<_> = at_once.iter().filter(|(target, _, _)| target == "later").cloned().collect();
+    assert_eq!(places(&all)[4..], left);
+    let sorted = |mut places: Vec<(String, String, u64)>| {
+        places.sort();
+        places
+    };
+    assert_eq!(sorted(places(&all)), sorted(at_once));
     // The table has them all, those of the first command as well.
     for run in &all {
         let id = text(run, "id");
@@ -139,4 +161,35 @@ fn a_campaign_is_gone_on_with_where_it_ended() {
     assert_eq!(nothing_left.code, 0, "{nothing_left:?}");
     assert!(nothing_left.errors.contains("8 of 8 runs are already complete"), "{nothing_left:?}");
     assert_eq!(records(&user).len(), 8);
+}
+
+#[test]
+fn the_table_of_a_campaign_is_by_point_and_not_by_time() {
+    let user = User::new();
+    let repeated = ["-n", "2,1", "--repeat", "3"];
+    let said = user.fine(&bench(&["memory:"], &repeated));
+    let table = said.output.rsplit_once("repetition").unwrap().1;
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+    let rows: Vec<_> = rows.iter().filter(|row| row.len() > 4).map(|row| (row[1], row[3])).collect();
+    assert_eq!(rows, [("2", "1"), ("2", "2"), ("2", "3"), ("1", "1"), ("1", "2"), ("1", "3")], "{table}");
+    let runs = records(&user);
+    assert!(runs.iter().all(|run| text(&run["plan"], "order") == "interleaved"), "{runs:?}");
+}
+
+#[test]
+fn what_comes_in_sequence_is_doubted() {
+    const DOUBT: &str = "all runs of one target or setting come before those of the next";
+    let user = User::new();
+    let said = |more: &[&str]| user.fine(&bench(&["memory:"], more)).output;
+    let in_sequence = said(&["-n", "1,2", "--repeat", "2", "--order", "sequential"]);
+    assert_eq!(in_sequence.matches(DOUBT).count(), 4, "{in_sequence}");
+    let clients =
+        |runs: &[Value]| places(runs).into_iter().map(|(_, clients, _)| clients).collect::<Vec<_>>();
+    assert_eq!(clients(&records(&user)), ["1", "1", "2", "2"]);
+    for nothing_to_compare in
+        [&["--repeat", "2", "--order", "sequential"][..], &["-n", "1,2", "--repeat", "2"]]
+    {
+        let said = said(nothing_to_compare);
+        assert!(!said.contains(DOUBT), "{said}");
+    }
 }

@@ -1,0 +1,35 @@
+//! What was planned of the campaign that a run belongs to.
+
+use serde::{Deserialize, Serialize};
+
+/// The plan of a campaign, as each of its runs has it: two with different plans are not put side by side.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CampaignPlan {
+    /// In which order its runs were to be conducted; what is random of it is drawn by the seed of their specs.
+    pub order: Order,
+}
+
+/// In which order the runs of a campaign are conducted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// Blocks come in twos: the second is the first backwards (A B, B A). What drifts evenly hits all alike.
+    #[default]
+    Interleaved,
+    /// Each block has an order of its own.
+    Random,
+    /// All repetitions of one thing, then those of the next. A block is no stretch of time.
+    Sequential,
+}
+super::spec::names!(Order { Interleaved = "interleaved", Random = "random", Sequential = "sequential" });
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_later_iolag_adds_to_a_plan_is_no_damage() {
+        let plan: CampaignPlan = serde_json::from_str(r#"{"order":"random","weather":"fine"}"#).unwrap();
+        assert_eq!(plan, CampaignPlan { order: Order::Random });
+    }
+}
