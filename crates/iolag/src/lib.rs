@@ -7,6 +7,7 @@ pub mod args;
 pub mod commands;
 pub mod copies;
 pub mod desktop;
+pub mod documents;
 pub mod guarded;
 pub mod look;
 pub mod output;

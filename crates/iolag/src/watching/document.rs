@@ -3,18 +3,18 @@
 //! Invariant: the printed file ([`PRINTED`]) is the only place where defaults are stated. A user's file is laid over it.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::path::Path;
 
 use iolag_store::history::{check_place, is_path};
+use iolag_watch::Mounted;
+use iolag_workload::TaskOutput;
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::documents::{DocumentError, Source, Text};
+
 /// The commented file with every default, as `iolag watch --print-config` prints it.
 pub const PRINTED: &str = include_str!("default.toml");
-
-/// A text with its place in the file.
-pub type Text = Spanned<String>;
 
 /// A configuration file. What is left out is `None`.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -74,26 +74,13 @@ pub struct CovariateTable {
     pub deadline: Option<Text>,
 }
 
-/// A file that cannot be understood, and where.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{place}{message}")]
-pub struct DocumentError {
-    /// File and line with a colon behind; empty if what is wrong was typed.
-    place: String,
-    message: String,
-}
-
 impl Document {
     /// Reads the text of `file`, which is named in errors.
     ///
     /// # Errors
     /// One sentence with file and line.
     pub fn parse(file: &str, text: &str) -> Result<Self, DocumentError> {
-        let document: Self = toml::from_str(text).map_err(|error| {
-            let place = error.span().unwrap_or(0..0);
-            // What the parser says may be several lines; the first says it.
-            DocumentError::at(file, text, place, error.message().lines().next().unwrap_or("not understood"))
-        })?;
+        let document: Self = Source { file, text }.read()?;
         document.refuse_wrong_places(file, text)?;
         Ok(document)
     }
@@ -133,13 +120,30 @@ impl Document {
     }
 }
 
-impl DocumentError {
-    /// Something wrong at `place` of the text of `file`, or on the command line if there is no file.
-    pub fn at(file: &str, text: &str, place: Range<usize>, message: impl Into<String>) -> Self {
-        let before = text.as_bytes().get(..place.start.min(text.len())).unwrap_or_default();
-        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-        let place = if file.is_empty() { String::new() } else { format!("{file}:{line}: ") };
-        Self { place, message: message.into() }
+impl TargetTable {
+    pub fn mounted(&self, source: &Source<'_>) -> Result<Mounted, DocumentError> {
+        let Some(text) = &self.mounted else { return Ok(Mounted::Required) };
+        match text.get_ref().as_str() {
+            "required" => Ok(Mounted::Required),
+            "any" => Ok(Mounted::Any),
+            other => {
+                Err(source
+                    .error(text, format!("{other:?} is unknown here: expected \"required\" or \"any\"")))
+            }
+        }
+    }
+}
+
+impl TaskTable {
+    pub fn output(&self, source: &Source<'_>) -> Result<TaskOutput, DocumentError> {
+        match self.output.as_ref().map(|text| (text, text.get_ref().as_str())) {
+            None | Some((_, "discard")) => Ok(TaskOutput::Discard),
+            Some((_, "terminal")) => Ok(TaskOutput::Terminal),
+            Some((text, other)) => {
+                Err(source
+                    .error(text, format!("{other:?} is no output: expected \"discard\" or \"terminal\"")))
+            }
+        }
     }
 }
 

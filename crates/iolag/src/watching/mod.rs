@@ -4,9 +4,8 @@ mod document;
 mod places;
 mod plan;
 mod programs;
-mod source;
 
-pub use document::{Document, DocumentError, PRINTED, Text};
+pub use document::{Document, PRINTED};
 pub use places::{Memory, Origin, Places, ProcessOrigin};
 pub use plan::{CONTROL, Wishes, plan};
-pub use programs::{find_programs, programs};
+pub use programs::programs;

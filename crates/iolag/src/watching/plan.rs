@@ -8,8 +8,8 @@ use iolag_watch::{AtDeadline, Mounted, PlannedCovariate, PlannedTask, WatchPlan,
 use iolag_workload::TaskSpec;
 use toml::Spanned;
 
-use super::document::{CovariateTable, Document, DocumentError, PRINTED, TaskTable, Text};
-use super::source::{SHORTEST, Source};
+use super::document::{CovariateTable, Document, PRINTED, TaskTable};
+use crate::documents::{DocumentError, SHORTEST, Source, Text};
 use crate::output::printable;
 
 /// The control's name in the history.
@@ -144,7 +144,7 @@ impl Planning<'_> {
                 }
                 let name = table.name.as_ref().unwrap_or(&table.directory).get_ref();
                 let target = self.target(directory, printable(name), table.tasks.as_deref(), limits)?;
-                targets.push(WatchTarget { mounted: self.source.mounted(table.mounted.as_ref())?, ..target });
+                targets.push(WatchTarget { mounted: table.mounted(&self.source)?, ..target });
             }
         }
         for (index, target) in targets.iter().enumerate() {
@@ -247,7 +247,7 @@ impl Planning<'_> {
             }
             return Ok(TaskSpec::Command {
                 command: self.command(command, name)?,
-                output: self.source.output(own)?,
+                output: own.output(&self.source)?,
             });
         }
         let Some(builtin) = builtin else {
@@ -271,7 +271,7 @@ impl Planning<'_> {
         takes("output", own.output.as_ref().map(Spanned::span), has_output)?;
         Ok(match builtin {
             TaskSpec::List { files: usually, .. } => {
-                TaskSpec::List { files: files.unwrap_or(usually), output: self.source.output(own)? }
+                TaskSpec::List { files: files.unwrap_or(usually), output: own.output(&self.source)? }
             }
             TaskSpec::Create { files: usually, bytes: each } => {
                 TaskSpec::Create { files: files.unwrap_or(usually), bytes: bytes.unwrap_or(each) }

@@ -1,7 +1,6 @@
 //! The programs that a watch starts.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
 
 use super::document::Document;
 
@@ -10,22 +9,4 @@ pub fn programs(document: &Document) -> BTreeSet<String> {
     let commands = document.task.values().filter_map(|table| table.command.as_ref());
     let covariates = document.covariate.iter().map(|table| &table.command);
     commands.chain(covariates).filter_map(|command| Some(command.first()?.get_ref().clone())).collect()
-}
-
-/// The plan's programs for which `PATH` has to be searched, found in `path`; what is not executable is not found. Touches the
-/// directories of `path`: only in a child.
-pub fn find_programs(names: &BTreeSet<String>, path: &std::ffi::OsStr) -> BTreeMap<String, PathBuf> {
-    let is_program = |candidate: &Path| {
-        rustix::fs::access(candidate, rustix::fs::Access::EXEC_OK).is_ok() && candidate.is_file()
-    };
-    let find = |name: &str| {
-        if name.contains('/') {
-            return Some(PathBuf::from(name)).filter(|path| path.is_absolute() && is_program(path));
-        }
-        std::env::split_paths(path)
-            .filter(|directory| directory.is_absolute())
-            .map(|directory| directory.join(name))
-            .find(|candidate| is_program(candidate))
-    };
-    names.iter().filter_map(|name| Some((name.clone(), find(name)?))).collect()
 }

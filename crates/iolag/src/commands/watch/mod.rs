@@ -152,7 +152,7 @@ pub fn find_places(
     let document = configuration.document()?;
     output::tell_notices(common, configuration.exposure(&document).as_slice());
     let history = history.map(str::to_owned).or_else(|| document.history_named_in(file?));
-    let in_file = |text: crate::watching::Text| text.into_inner().into();
+    let in_file = |text: crate::documents::Text| text.into_inner().into();
     let runtime = runtime.map(Path::to_owned).or_else(|| document.runtime.map(in_file));
     Places::new(history.as_deref(), runtime.as_deref(), &ProcessOrigin::of_process()).map_err(failure)
 }

@@ -15,10 +15,9 @@ use serde::{Deserialize, Serialize};
 use super::contact::{Contacts, look_at_targets};
 use crate::args::Watch;
 use crate::commands::history::access::{Chosen, Unopened, failure};
+use crate::documents::{DocumentError, find_programs};
 use crate::serve::Textfile;
-use crate::watching::{
-    Document, DocumentError, Places, ProcessOrigin, Wishes, find_programs, plan, programs,
-};
+use crate::watching::{Document, Places, ProcessOrigin, Wishes, plan, programs};
 
 /// How long the configuration file and the search for programs may take.
 pub const DEADLINE: Nanoseconds = Nanoseconds::from_seconds(15);
@@ -140,7 +139,7 @@ pub fn prepare(options: &Watch, file: Option<&Path>, origin: &ProcessOrigin) -> 
     let configuration = read_file(file)?;
     let document = configuration.document()?;
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let in_file = |text: &Option<crate::watching::Text>| text.as_ref().map(|text| text.get_ref().clone());
+    let in_file = |text: &Option<crate::documents::Text>| text.as_ref().map(|text| text.get_ref().clone());
     let runtime = options.runtime.clone().or_else(|| in_file(&document.runtime).map(PathBuf::from));
     let history = options.history.clone().or_else(|| document.history_named_in(file?));
     let places = Places::new(history.as_deref(), runtime.as_deref(), origin).map_err(failure)?;

@@ -1,0 +1,12 @@
+//! Files that users write: what is read of them, and errors that name file and line.
+
+mod error;
+mod programs;
+mod source;
+
+pub use error::DocumentError;
+pub use programs::find_programs;
+pub use source::{SHORTEST, Source};
+
+/// A text with its place in the file.
+pub type Text = toml::Spanned<String>;
