@@ -18,6 +18,7 @@ mod failure;
 mod messages;
 mod ping;
 mod placed;
+mod programs;
 mod run;
 mod storing;
 
@@ -26,6 +27,7 @@ pub use bench::conducting::{CampaignAttendant, CampaignEnd, conduct_campaign};
 pub use bench::metadata::plan::plan_metadata;
 pub use bench::options::BenchOptions;
 pub use bench::plan::plan_bench;
+pub use bench::sides::{Side, SideCommand};
 pub use check::conducting::{Checked, conduct_check};
 pub use check::plan::{CheckOptions, PlannedCheck, plan_check};
 pub use contact::scout::{

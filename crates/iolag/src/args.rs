@@ -7,11 +7,12 @@ mod form;
 mod history;
 mod metadata;
 mod options;
+mod plan;
 mod plot;
 mod runs;
 mod serve;
 mod target;
-mod values;
+pub(crate) mod values;
 mod watch;
 
 use std::ffi::OsString;
@@ -19,7 +20,7 @@ use std::ffi::OsString;
 use clap::{Parser, Subcommand};
 use iolag_backend::redact;
 
-pub use bench::{BenchArguments, BenchPlaces};
+pub use bench::{BenchArguments, BenchPlaces, CampaignArguments};
 pub use check::Check;
 pub use export::{Export, ExportForm};
 pub use form::MetadataForm;
@@ -29,6 +30,7 @@ pub use history::{
 };
 pub use metadata::Metadata;
 pub use options::{ColourWhen, Common, Launch, RunOptions};
+pub use plan::{Plan, RunPlan};
 pub use plot::Plot;
 pub use runs::{
     BaselineCommand, BaselineList, BaselineRemove, BaselineSet, Cleanup, List, Prune, Report, Rm, Show,
@@ -78,6 +80,10 @@ pub enum Command {
         #[command(subcommand)]
         bench: Bench,
     },
+    /// Run the campaign of a plan file, reproducible and resumable
+    Run(Box<RunPlan>),
+    /// Print a ready-made plan, or list them
+    Plan(Plan),
     /// List the stored runs
     List(List),
     /// Show the result of a stored run, or what a history means
@@ -120,9 +126,11 @@ impl Command {
         match self {
             Self::Check(options) => !options.run.launch.alone,
             Self::Bench { bench } => !bench.arguments().run.launch.alone,
+            Self::Run(options) => !options.launch.alone,
             Self::Ping(options) => !options.run.launch.alone,
             Self::Watch(options) => !options.launch.alone && options.touches_directories(),
-            Self::List(_)
+            Self::Plan(_)
+            | Self::List(_)
             | Self::Show(_)
             | Self::Report(_)
             | Self::Plot(_)

@@ -11,6 +11,7 @@ pub mod documents;
 pub mod guarded;
 pub mod look;
 pub mod output;
+pub mod planning;
 pub mod progress;
 pub mod serve;
 pub mod watching;

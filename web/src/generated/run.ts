@@ -1149,7 +1149,7 @@ export type SweepFigure = {
  */
 varied: Varied,
 /**
- * Target as the user named it.
+ * Side, or target as the user named it.
  */
 target: string,
 /**

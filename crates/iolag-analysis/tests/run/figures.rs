@@ -400,6 +400,11 @@ fn runs_with_other_numbers_of_clients_are_a_sweep() {
     assert!((rate.high_per_second / rate.low_per_second / (404.0 / 132.4) - 1.0).abs() < 0.15, "{rate:?}");
     assert!(read.points[0].median.interval.bounds().is_some());
     assert!(sweep_figures(&runs[..1]).is_empty());
+    // Two clients of one file system are two sides of a plan, on one target.
+    let mut other = runs[2].record.clone();
+    other.coordinates.insert("side".to_owned(), "other client".to_owned());
+    let of_sides = sweep_figures(&[runs[0], runs[1], SweepRun { record: &other, ..runs[2] }]);
+    assert!(of_sides.iter().all(|figure| figure.rates.len() == 2 && figure.target != "other client"));
 }
 
 #[test]

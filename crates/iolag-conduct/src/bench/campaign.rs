@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use iolag_backend::Target;
 use iolag_model::{CampaignPlan, RunId, RunRecord, RunSpec, RunState};
 
 use crate::bench::options::BenchOptions;
 use crate::bench::order::{Place, arranged};
+use crate::bench::sides::Side;
 use crate::failure::Failure;
 
 /// What is measured in every block of a campaign, decided as far as it can be before its target was looked at.
@@ -14,8 +14,8 @@ use crate::failure::Failure;
 pub struct Point {
     /// What is to be done; its target as it was named.
     pub spec: RunSpec,
-    /// The target, its directory absolute.
-    pub target: Target,
+    /// Where, the directory absolute.
+    pub side: Side,
     /// What tells it from the others of its campaign, by name.
     pub coordinates: BTreeMap<String, String>,
 }
@@ -66,9 +66,10 @@ impl Campaign {
         Self { runs: places.into_iter().map(run).collect(), options, id: None }
     }
 
-    /// What its runs have on record of it.
-    pub(super) const fn plan(&self) -> CampaignPlan {
-        CampaignPlan { order: self.options.order }
+    /// What a run of this point has on record of it.
+    pub(super) fn plan(&self, point: &Point) -> CampaignPlan {
+        let BenchOptions { order, name, .. } = &self.options;
+        CampaignPlan { order: *order, name: name.clone(), side: point.side.record() }
     }
 
     /// Whether it compares anything.
@@ -122,7 +123,7 @@ impl Campaign {
             ring_bytes: planned.point.spec.ring_bytes,
             ..record.spec.clone()
         };
-        if same != planned.point.spec || record.plan != Some(self.plan()) {
+        if same != planned.point.spec || record.plan != Some(self.plan(&planned.point)) {
             return Err(Failure::usage(format!(
                 "run {} of campaign {id} was made with other options: {advice}",
                 record.id

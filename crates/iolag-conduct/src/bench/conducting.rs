@@ -12,6 +12,7 @@ use iolag_workload::workload;
 use crate::bench::campaign::{Campaign, PlannedRun, Point};
 use crate::bench::continuing::{positions, working_place};
 use crate::bench::measurer::{self, BenchAssignment};
+use crate::bench::sides::{When, execute};
 use crate::bench::{Benched, benched};
 use crate::contact::scout::Answer;
 use crate::contact::start::{Found, Keeper, send_scouts};
@@ -54,7 +55,7 @@ pub struct CampaignEnd {
 }
 
 /// Conducts the runs of a campaign that are left. One that cannot be made, or that hangs, is told, and the next one begins; only the
-/// user ends the campaign.
+/// user ends the campaign, and a side that could not be put back.
 ///
 /// # Errors
 /// If no run could be made.
@@ -73,15 +74,18 @@ pub fn conduct_campaign(
     let mut failures = Vec::new();
     let left = campaign.left().count();
     for (number, (index, run)) in campaign.left().enumerate() {
-        let outcome = conducting
-            .run(run, attendant)
-            .and_then(|conducted| Ok((attendant.ended(run, &conducted)?, conducted)));
+        let (outcome, put_back) = conducting.on_its_side(run, attendant);
+        let outcome = outcome.and_then(|conducted| Ok((attendant.ended(run, &conducted)?, conducted)));
+        if let Err(failure) = &put_back {
+            attendant.failed(failure);
+            end.code = end.code.max(failure.code);
+        }
         match outcome {
             Ok((code, conducted)) => {
                 end.code = end.code.max(code);
                 end.conducted.push((index, conducted));
             }
-            Err(failure) if left == 1 => return Err(failure),
+            Err(failure) if left == 1 => return Err(failure.at_least(end.code)),
             Err(failure) => {
                 attendant.failed(&failure);
                 end.code = end.code.max(failure.code);
@@ -91,7 +95,8 @@ pub fn conduct_campaign(
         let further = left - number - 1;
         // A signal that came while nobody but scouts was at work has not been heard yet.
         conducting.interruption.listen();
-        if conducting.interruption.told().is_some() && further > 0 {
+        let is_over = conducting.interruption.told().is_some() || put_back.is_err();
+        if is_over && further > 0 {
             let further = counted(further as u64, "further run is", "further runs are");
             attendant.say(&format!("the campaign ends here: {further} left out"));
             break;
@@ -112,9 +117,23 @@ struct Conducting<'a> {
 }
 
 impl Conducting<'_> {
+    /// Makes the side of a run, conducts the run, and puts things back, whatever came of either.
+    fn on_its_side(
+        &mut self,
+        run: &PlannedRun,
+        campaign: &mut dyn CampaignAttendant,
+    ) -> (Result<Conducted, Failure>, Result<(), Failure>) {
+        let side = &run.point.side;
+        let made = execute(When::Before, side, &mut self.interruption);
+        let outcome = made.and_then(|()| self.run(run, campaign));
+        // What was heard by now is no wish to break off what puts things back.
+        self.interruption.listen();
+        (outcome, execute(When::After, side, &mut self.interruption))
+    }
+
     fn run(&mut self, run: &PlannedRun, campaign: &mut dyn CampaignAttendant) -> Result<Conducted, Failure> {
         let (options, point) = (&self.campaign.options, &run.point);
-        let directory = point.target.directory().map(Path::to_owned);
+        let directory = point.side.target.directory().map(Path::to_owned);
         let found = send_scouts(self.keeper, directory.as_slice(), options.deadline)?;
         found.notices.iter().for_each(|sentence| campaign.say(sentence));
         let facts = facts_of(directory.as_deref(), &found)?;
@@ -124,7 +143,7 @@ impl Conducting<'_> {
         // Children stand in another directory.
         let target = facts
             .as_ref()
-            .map_or_else(|| point.target.clone(), |facts| point.target.with_directory(&facts.path));
+            .map_or_else(|| point.side.target.clone(), |facts| point.side.target.with_directory(&facts.path));
         let (record, spool_parent) = self.record(run, &target, &found, facts.as_ref())?;
         let maker = maker(&record.id)?;
         let token = maker.token;
@@ -186,12 +205,12 @@ impl Conducting<'_> {
             id,
             membership: Membership {
                 campaign,
-                plan: Some(self.campaign.plan()),
+                plan: Some(self.campaign.plan(point)),
                 coordinates: point.coordinates.clone(),
                 block: run.block,
                 repetition: run.repetition,
             },
-            labels: options.labels.clone(),
+            labels: options.labels.iter().chain(&point.side.labels).cloned().collect(),
             spec: RunSpec { targets: vec![name.clone()], ..point.spec.clone() },
             targets: vec![TargetRecord {
                 name,

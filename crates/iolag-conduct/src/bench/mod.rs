@@ -9,6 +9,7 @@ pub(crate) mod metadata;
 pub(crate) mod options;
 mod order;
 pub(crate) mod plan;
+pub(crate) mod sides;
 
 use iolag_model::{RunRecord, RunSpec, WorkloadSpec};
 use iolag_workload::{DriveEnd, Workload};

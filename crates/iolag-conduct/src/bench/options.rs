@@ -1,7 +1,8 @@
 //! What is chosen of a bench, whatever its workload.
 
-use iolag_backend::Target;
 use iolag_model::{Nanoseconds, OnHang, Order};
+
+use crate::bench::sides::Side;
 
 /// How long a run waits for a hung operation that it is to wait for.
 const GIVE_UP_AFTER: Nanoseconds = Nanoseconds::from_seconds(3600);
@@ -9,9 +10,11 @@ const GIVE_UP_AFTER: Nanoseconds = Nanoseconds::from_seconds(3600);
 /// What every bench is told besides its workload, with its defaults: the one place of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BenchOptions {
+    /// What the campaign is called, if a plan gives it a name.
+    pub name: Option<String>,
     /// Where to measure.
-    pub targets: Vec<Target>,
-    /// Clients per target; several numbers make a sweep.
+    pub sides: Vec<Side>,
+    /// Clients per side; several numbers make a sweep.
     pub clients: Vec<u64>,
     /// How often everything is done.
     pub repeat: u64,
@@ -36,7 +39,8 @@ pub struct BenchOptions {
 impl Default for BenchOptions {
     fn default() -> Self {
         Self {
-            targets: Vec::new(),
+            name: None,
+            sides: Vec::new(),
             clients: vec![1],
             repeat: 1,
             order: Order::default(),

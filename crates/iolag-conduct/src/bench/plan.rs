@@ -10,7 +10,8 @@ use iolag_workload::{can_unshare, workload};
 
 use crate::bench::campaign::{Campaign, Point};
 use crate::bench::options::BenchOptions;
-use crate::contact::scout::absolute;
+use crate::bench::sides::Side;
+use crate::contact::scout;
 use crate::environment::limits::{Limits, Needs, Tables};
 use crate::failure::Failure;
 
@@ -19,7 +20,7 @@ const CLIENTS_MAX: u64 = 1 << 16;
 /// More shared memory than any node has is a mistake.
 const BUFFER_MAX: u64 = 1 << 40;
 
-/// Plans the runs of a bench: each repetition of each target, variant and number of clients. A variant has what tells it from the
+/// Plans the runs of a bench: each repetition of each side, variant and number of clients. A variant has what tells it from the
 /// others, by name; `workload` is that of a variant with so many clients.
 ///
 /// # Errors
@@ -31,25 +32,27 @@ pub fn plan_bench<V>(
     limits: &Limits,
 ) -> Result<Campaign, Failure> {
     refuse_nothing(&options)?;
-    let targets: Vec<Target> = options.targets.iter().map(absolute_target).collect();
-    refuse_equal("the target", &targets, |target| one_line(&target.to_string()))?;
+    let sides: Vec<Side> = options.sides.iter().map(absolute).collect();
+    let places: Vec<_> = sides.iter().map(|side| (&side.name, &side.target)).collect();
+    refuse_equal("the target", &places, |(_, target)| one_line(&target.to_string()))?;
     refuse_equal("--clients", &options.clients, u64::to_string)?;
     refuse_contradictions(&options)?;
     // The working directory's name, and what a target cannot be.
-    for target in &options.targets {
-        target.backend(&options.working_name, Arc::new(MonotonicClock)).map_err(Failure::usage)?;
+    for side in &sides {
+        side.target.backend(&options.working_name, Arc::new(MonotonicClock)).map_err(Failure::usage)?;
     }
     let mut points = Vec::new();
-    for target in &targets {
+    for side in &sides {
         for (names, variant) in variants {
             for clients in options.clients.iter().map(|clients| *clients as u32) {
                 let workload = workload(variant, clients).map_err(Failure::usage)?;
-                let spec = spec(&options, target, workload, clients);
-                refuse_what_cannot_be_had(&spec, target, limits)?;
+                let spec = spec(&options, &side.target, workload, clients);
+                refuse_what_cannot_be_had(&spec, &side.target, limits)?;
                 let mut coordinates = names.clone();
-                coordinates.insert("target".to_owned(), target.to_string());
+                coordinates.extend(side.name.iter().map(|name| ("side".to_owned(), name.clone())));
+                coordinates.insert("target".to_owned(), side.target.to_string());
                 coordinates.insert("clients".to_owned(), clients.to_string());
-                points.push(Point { spec, target: target.clone(), coordinates });
+                points.push(Point { spec, side: side.clone(), coordinates });
             }
         }
     }
@@ -70,8 +73,12 @@ fn spec(options: &BenchOptions, target: &Target, workload: WorkloadSpec, clients
 }
 
 /// `x` and `./x` are one directory.
-fn absolute_target(target: &Target) -> Target {
-    target.directory().map_or_else(|| target.clone(), |path| target.with_directory(&absolute(path)))
+fn absolute(side: &Side) -> Side {
+    let target = &side.target;
+    let target = target
+        .directory()
+        .map_or_else(|| target.clone(), |path| target.with_directory(&scout::absolute(path)));
+    Side { target, ..side.clone() }
 }
 
 fn refuse_nothing(options: &BenchOptions) -> Result<(), Failure> {

@@ -8,24 +8,20 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::mpsc::Sender;
 
 use iolag_backend::{BackendError, Completion, Mark, Request, Session};
-use iolag_keeper::{Exchange, wait_for_any};
-use iolag_model::{
-    Clock, Coordinator as _, FailureCode, MonotonicClock, MonotonicTime, Nanoseconds, Operation,
-};
-use iolag_watch::{ProbeProcess, Stamps, start_task};
+use iolag_keeper::Exchange;
+use iolag_model::{Clock, Coordinator as _, FailureCode, MonotonicClock, Nanoseconds, Operation};
+use iolag_watch::{Stamps, start_task};
 use iolag_workload::{Part, TaskSpec, probe_task};
 use rustix::fs::{Mode, OFlags, mkdirat, openat};
 use rustix::io::Errno;
-use rustix::process::Signal;
 
 use crate::ping::flight::PingFlight;
+use crate::programs::wait_for_end;
 
 /// The directory of the task in the working directory; clean-up removes all that is below such names.
 const TASK: &str = "check-task";
 /// Between asking a program to end and ending it.
 const GRACE: Nanoseconds = Nanoseconds::from_milliseconds(300);
-/// How often a probe in flight is looked at.
-const LOOK: Nanoseconds = Nanoseconds::from_milliseconds(20);
 
 /// Executes [`Operation::Probe`] as a task in a process of its own.
 pub struct ProgramSession {
@@ -75,42 +71,12 @@ impl ProgramSession {
             Err(error) => return self.failed(&error.to_string()),
         };
         self.flight.executes(process.id());
-        let cut = self.wait(&mut process, stamps, end);
+        let is_stopped = || self.exchange.coordinator().is_stopped(0);
+        let cut = wait_for_end(&mut process, stamps, end, GRACE, is_stopped);
         self.flight.executes(0);
         match cut {
             Some(code) => Completion::failed(code),
             None => ended(stamps),
-        }
-    }
-
-    /// Waits until nothing of the probe is left; says why that was not by itself, if it was not.
-    fn wait(&self, process: &mut ProbeProcess, stamps: &Stamps, end: MonotonicTime) -> Option<FailureCode> {
-        let mut cut: Option<(FailureCode, MonotonicTime)> = None;
-        let mut is_killed = false;
-        loop {
-            process.guarded_by(stamps.guard());
-            if process.end().is_some() {
-                return cut.map(|(code, _)| code);
-            }
-            let now = MonotonicClock.now();
-            match cut {
-                None if now >= end => cut = Some((FailureCode::DEADLINE, now)),
-                None if self.exchange.coordinator().is_stopped(0) => cut = Some((FailureCode::CUT, now)),
-                Some((_, since)) if !is_killed && now.since(since) >= GRACE => {
-                    process.signal(Signal::KILL);
-                    is_killed = true;
-                }
-                _ => {}
-            }
-            if cut.is_some_and(|(_, since)| since == now) {
-                process.signal(Signal::TERM);
-            }
-            let limit = if cut.is_none() { LOOK.min(end.since(now)) } else { LOOK };
-            let awaited: Vec<_> = process.awaited().collect();
-            if wait_for_any(&awaited, Some(limit)).is_empty() {
-                // The kernel does not tell of its end.
-                MonotonicClock.sleep_until(now.after(limit));
-            }
         }
     }
 

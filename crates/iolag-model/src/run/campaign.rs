@@ -7,6 +7,24 @@ use serde::{Deserialize, Serialize};
 pub struct CampaignPlan {
     /// In which order its runs were to be conducted; what is random of it is drawn by the seed of their specs.
     pub order: Order,
+    /// What it is called, if a plan gave it a name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What was executed around its runs of this side.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub side: Option<SideRecord>,
+}
+
+/// The commands that bring a target into the state that is measured, and out of it; secrets removed. The side has its name in the
+/// coordinates of the run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SideRecord {
+    /// Before each run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<String>,
+    /// After each run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<String>,
 }
 
 /// In which order the runs of a campaign are conducted.
@@ -30,6 +48,6 @@ mod tests {
     #[test]
     fn what_a_later_iolag_adds_to_a_plan_is_no_damage() {
         let plan: CampaignPlan = serde_json::from_str(r#"{"order":"random","weather":"fine"}"#).unwrap();
-        assert_eq!(plan, CampaignPlan { order: Order::Random });
+        assert_eq!(plan, CampaignPlan { order: Order::Random, ..CampaignPlan::default() });
     }
 }

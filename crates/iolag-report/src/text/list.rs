@@ -57,6 +57,12 @@ pub fn show_head(run: &RunRecord, colour: Colour) -> String {
     if run.repetition > 1 || run.campaign != run.id {
         line("campaign", &format!("{}, repetition {}", run.campaign, run.repetition));
     }
+    if let Some(plan) = &run.plan {
+        line("plan", plan.name.as_deref().unwrap_or_default());
+        let side = plan.side.clone().unwrap_or_default();
+        line("before", &side.before.join(" "));
+        line("after", &side.after.join(" "));
+    }
     let reason = match &run.state {
         RunState::Incomplete { reason } | RunState::Recovered { reason } => format!(": {reason}"),
         RunState::Running { .. } | RunState::Complete => String::new(),

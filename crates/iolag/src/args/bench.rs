@@ -31,9 +31,6 @@ pub struct BenchArguments {
     /// In which order: interleaved (A B, B A, so that what drifts hits all alike), random or sequential
     #[arg(long, value_name = "ORDER", default_value = "interleaved", value_parser = parse_order)]
     pub order: Order,
-    /// Go on with the campaign that this run belongs to, with the same options: what is complete is not measured again
-    #[arg(long, value_name = "RUN")]
-    pub resume: Option<String>,
     /// After this long an operation counts as hung
     #[arg(long, value_name = "DURATION", default_value = "15s", allow_hyphen_values = true, value_parser = parse_period)]
     pub deadline: Nanoseconds,
@@ -49,13 +46,24 @@ pub struct BenchArguments {
     /// Name of the working directory in the target
     #[arg(long, value_name = "NAME", default_value = "iolag-work")]
     pub working_name: String,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub campaign: CampaignArguments,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub run: RunOptions,
+}
+
+/// What a campaign is told besides what it does.
+#[derive(Debug, Args)]
+pub struct CampaignArguments {
+    /// Go on with the campaign that this run belongs to, with the same options: what is complete is not measured again
+    #[arg(long, value_name = "RUN")]
+    pub resume: Option<String>,
     /// Explain the result in this HTML file
     #[arg(long, value_name = "FILE", value_parser = parse_file)]
     pub report: Option<PathBuf>,
     /// Form of what is printed: text, md-workbench, csv or json
     #[arg(long, value_name = "FORM", default_value = "text", value_parser = parse_form)]
     pub format: MetadataForm,
-    #[command(flatten)]
-    #[expect(missing_docs, reason = "flattened options document themselves")]
-    pub run: RunOptions,
 }

@@ -9,7 +9,7 @@ use crate::args::form::MetadataForm;
 
 macro_rules! by_name {
     ($function:ident, $type:ty, $choices:expr) => {
-        pub(super) fn $function(text: &str) -> Result<$type, String> {
+        pub(crate) fn $function(text: &str) -> Result<$type, String> {
             let choices: &[$type] = $choices;
             choices.iter().copied().find(|choice| choice.name() == text).ok_or_else(|| {
                 let names: Vec<_> = choices.iter().map(|choice| choice.name()).collect();
@@ -26,7 +26,7 @@ by_name!(parse_order, Order, Order::ALL);
 by_name!(parse_phase, Phase, &[Phase::Precreate, Phase::Benchmark, Phase::Cleanup]);
 
 /// Absolute at once, since the program leaves the current directory before it measures.
-pub(super) fn parse_document(text: &str) -> Result<PathBuf, String> {
+pub(crate) fn parse_document(text: &str) -> Result<PathBuf, String> {
     match text {
         "" => Err("expected a file, or - for standard output".to_owned()),
         "-" => Ok(PathBuf::from(text)),
@@ -36,12 +36,12 @@ pub(super) fn parse_document(text: &str) -> Result<PathBuf, String> {
 
 /// A path as it is; clap refuses what is not UTF-8, which runs and messages between processes cannot hold.
 #[expect(clippy::unnecessary_wraps, reason = "what clap expects")]
-pub(super) fn parse_readable(text: &str) -> Result<PathBuf, String> {
+pub(crate) fn parse_readable(text: &str) -> Result<PathBuf, String> {
     Ok(PathBuf::from(text))
 }
 
 /// As [`parse_document`], where standard output makes no sense.
-pub(super) fn parse_file(text: &str) -> Result<PathBuf, String> {
+pub(crate) fn parse_file(text: &str) -> Result<PathBuf, String> {
     if text.is_empty() {
         return Err("expected a file".to_owned());
     }
@@ -49,7 +49,7 @@ pub(super) fn parse_file(text: &str) -> Result<PathBuf, String> {
 }
 
 /// A duration that something takes: at least 1 ms, since nothing shorter can be waited for or shown with sense.
-pub(super) fn parse_period(text: &str) -> Result<Nanoseconds, String> {
+pub(crate) fn parse_period(text: &str) -> Result<Nanoseconds, String> {
     let period = parse_duration(text).map_err(|error| error.to_string())?;
     if period < Nanoseconds::from_milliseconds(1) {
         return Err("expected at least 1ms".to_owned());
@@ -58,7 +58,7 @@ pub(super) fn parse_period(text: &str) -> Result<Nanoseconds, String> {
 }
 
 /// In less time a check cannot set up, measure something and clean up.
-pub(super) fn parse_budget(text: &str) -> Result<Nanoseconds, String> {
+pub(crate) fn parse_budget(text: &str) -> Result<Nanoseconds, String> {
     const BUDGET_MIN: Nanoseconds = Nanoseconds::from_seconds(1);
     let budget = parse_duration(text).map_err(|error| error.to_string())?;
     if budget < BUDGET_MIN {
@@ -67,7 +67,7 @@ pub(super) fn parse_budget(text: &str) -> Result<Nanoseconds, String> {
     Ok(budget)
 }
 
-pub(super) fn parse_form(text: &str) -> Result<MetadataForm, String> {
+pub(crate) fn parse_form(text: &str) -> Result<MetadataForm, String> {
     match text {
         "text" => Ok(MetadataForm::Text),
         "md-workbench" => Ok(MetadataForm::MdWorkbench),
@@ -82,7 +82,7 @@ pub(super) fn parse_form(text: &str) -> Result<MetadataForm, String> {
 }
 
 /// `3` or `0-3`.
-pub(super) fn parse_clients(text: &str) -> Result<RangeInclusive<u32>, String> {
+pub(crate) fn parse_clients(text: &str) -> Result<RangeInclusive<u32>, String> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     match (first.trim().parse(), last.trim().parse()) {
         (Ok(first), Ok(last)) if first <= last => Ok(first..=last),
@@ -93,14 +93,14 @@ pub(super) fn parse_clients(text: &str) -> Result<RangeInclusive<u32>, String> {
 by_name!(parse_any_phase, Phase, Phase::ALL);
 by_name!(parse_operation, Operation, Operation::ALL);
 
-pub(super) fn parse_label(text: &str) -> Result<(String, String), String> {
+pub(crate) fn parse_label(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err("expected NAME=VALUE, for example condition=quiet".to_owned()),
     }
 }
 
-pub(super) fn parse_think(text: &str) -> Result<iolag_model::Think, String> {
+pub(crate) fn parse_think(text: &str) -> Result<iolag_model::Think, String> {
     use iolag_model::Think;
     if let Some(factor) = text.strip_suffix('x') {
         return match factor.parse::<f64>() {

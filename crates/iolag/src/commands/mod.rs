@@ -4,6 +4,7 @@ pub mod bench;
 pub mod check;
 pub mod history;
 pub mod ping;
+pub mod plan;
 pub mod plot;
 pub mod runs;
 pub mod serve;
@@ -171,14 +172,20 @@ fn open_store(root: &Path) -> Result<Store, Failure> {
 /// The labels of a run.
 ///
 /// # Errors
-/// If a name appears twice: one of the values would be lost.
+/// If a name appears twice.
 fn labels(options: &RunOptions) -> Result<Vec<(String, String)>, Failure> {
-    for (index, (name, _)) in options.labels.iter().enumerate() {
-        if options.labels[..index].iter().any(|(earlier, _)| earlier == name) {
+    refuse_equal_names(&options.labels)?;
+    Ok(options.labels.clone())
+}
+
+/// Refuses labels of which one of the values would be lost.
+fn refuse_equal_names(labels: &[(String, String)]) -> Result<(), Failure> {
+    for (index, (name, _)) in labels.iter().enumerate() {
+        if labels[..index].iter().any(|(earlier, _)| earlier == name) {
             return Err(Failure::usage(format!(
                 "--label {name} is given twice: a run has one value per name"
             )));
         }
     }
-    Ok(options.labels.clone())
+    Ok(())
 }

@@ -19,4 +19,9 @@ impl DocumentError {
         let place = if file.is_empty() { String::new() } else { format!("{file}:{line}: ") };
         Self { place, message: message.into() }
     }
+
+    /// The same place, and more to the point what is wrong there.
+    pub fn saying(self, message: String) -> Self {
+        Self { message, ..self }
+    }
 }

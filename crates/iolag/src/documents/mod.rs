@@ -5,7 +5,7 @@ mod programs;
 mod source;
 
 pub use error::DocumentError;
-pub use programs::find_programs;
+pub use programs::{command_of, find_programs};
 pub use source::{SHORTEST, Source};
 
 /// A text with its place in the file.

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use super::{DocumentError, Source, Text};
+
 /// Programs for which `PATH` has to be searched, found in `path`; what is not executable is not found. Touches the
 /// directories of `path`: only in a child.
 pub fn find_programs(names: &BTreeSet<String>, path: &std::ffi::OsStr) -> BTreeMap<String, PathBuf> {
@@ -19,4 +21,23 @@ pub fn find_programs(names: &BTreeSet<String>, path: &std::ffi::OsStr) -> BTreeM
             .find(|candidate| is_program(candidate))
     };
     names.iter().filter_map(|name| Some((name.clone(), find(name)?))).collect()
+}
+
+/// A command of the file with the whole path of its program, which was found as [`find_programs`] does; `None` of an empty one.
+///
+/// # Errors
+/// If the program was not found, one sentence with file and line.
+pub fn command_of(
+    source: &Source<'_>,
+    command: &[Text],
+    programs: &BTreeMap<String, PathBuf>,
+) -> Result<Option<Vec<String>>, DocumentError> {
+    let Some((program, arguments)) = command.split_first() else { return Ok(None) };
+    let Some(path) = programs.get(program.get_ref()) else {
+        let message =
+            format!("the program {:?} is not to be found in $PATH; write its whole path", program.get_ref());
+        return Err(source.error(program, message));
+    };
+    let arguments = arguments.iter().map(|argument| argument.get_ref().clone());
+    Ok(Some(std::iter::once(path.display().to_string()).chain(arguments).collect()))
 }

@@ -9,7 +9,7 @@ use iolag_workload::TaskSpec;
 use toml::Spanned;
 
 use super::document::{CovariateTable, Document, PRINTED, TaskTable};
-use crate::documents::{DocumentError, SHORTEST, Source, Text};
+use crate::documents::{DocumentError, SHORTEST, Source, Text, command_of};
 use crate::output::printable;
 
 /// The control's name in the history.
@@ -295,21 +295,11 @@ impl Planning<'_> {
     }
 
     fn command(&self, command: &[Text], name: &Text) -> Result<Vec<String>, DocumentError> {
-        let Some((program, arguments)) = command.split_first() else {
-            return Err(self.source.error(
-                name,
-                format!("the command of {} is empty: expected a program and its arguments", name.get_ref()),
-            ));
-        };
-        let Some(path) = self.wishes.programs.get(program.get_ref()) else {
-            let message = format!(
-                "the program {:?} is not to be found in $PATH; write its whole path",
-                program.get_ref()
-            );
-            return Err(self.source.error(program, message));
-        };
-        let arguments = arguments.iter().map(|argument| argument.get_ref().clone());
-        Ok(std::iter::once(path.display().to_string()).chain(arguments).collect())
+        command_of(&self.source, command, &self.wishes.programs)?.ok_or_else(|| {
+            let message =
+                format!("the command of {} is empty: expected a program and its arguments", name.get_ref());
+            self.source.error(name, message)
+        })
     }
 
     fn covariate(&self, table: &CovariateTable) -> Result<PlannedCovariate, DocumentError> {

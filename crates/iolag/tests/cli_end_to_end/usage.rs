@@ -10,6 +10,8 @@ fn help_of_every_command() {
         ("check", &["check", "--help"]),
         ("bench", &["bench", "--help"]),
         ("bench-metadata", &["bench", "metadata", "--help"]),
+        ("run", &["run", "--help"]),
+        ("plan", &["plan", "--help"]),
         ("list", &["list", "--help"]),
         ("show", &["show", "--help"]),
         ("export", &["export", "--help"]),

@@ -36,8 +36,8 @@ mod tests {
     use iolag_model::{CampaignPlan, Order, RunId, RunRecord, RunState};
 
     fn options(targets: &[&str]) -> BenchOptions {
-        let targets = targets.iter().map(|target| Target::parse(target).unwrap()).collect();
-        BenchOptions { targets, clients: vec![1, 2], repeat: 2, ..BenchOptions::default() }
+        let sides = targets.iter().map(|target| Target::parse(target).unwrap().into()).collect();
+        BenchOptions { sides, clients: vec![1, 2], repeat: 2, ..BenchOptions::default() }
     }
 
     fn campaign() -> Campaign {
@@ -110,7 +110,7 @@ mod tests {
         let refused =
             |made: &RunRecord| campaign().resume(&id, std::slice::from_ref(made)).unwrap_err().sentence;
         for order in [Some(Order::Random), None] {
-            let plan = order.map(|order| CampaignPlan { order });
+            let plan = order.map(|order| CampaignPlan { order, ..CampaignPlan::default() });
             let refused = refused(&RunRecord { plan, ..made.clone() });
             assert!(refused.contains("was made with other options"), "{refused}");
         }

@@ -12,6 +12,7 @@ pub(super) fn run_names(runs: &[&RunRecord]) -> Vec<String> {
         add(&mut names, runs.iter().map(|run| value(run)).collect());
     }
     add(&mut names, runs.iter().map(|run| Some(kind(run).to_owned())).collect());
+    add(&mut names, runs.iter().map(|run| run.coordinates.get("side").cloned()).collect());
     add(&mut names, targets(runs));
     add(&mut names, of_metadata(runs, |run, _| counted(u64::from(run.spec.clients), "client", "clients")));
     let per_dataset = |objects| format!("{} per dataset", counted(objects, "object", "objects"));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use iolag_analysis::figure::{SweepRun, sweep_figures};
 use iolag_analysis::{MetadataAnalysis, analyse_metadata};
 use iolag_conduct::{Campaign, Failure, PlannedRun, Stored, summarise};
-use iolag_model::{RunId, RunRecord, counted, format_count, one_line};
+use iolag_model::{RunId, RunRecord, counted, format_count};
 use iolag_report::{CampaignRun, campaign_text};
 
 use crate::args::Common;
@@ -68,7 +68,7 @@ pub fn title(run: &PlannedRun) -> String {
         precreated_objects(run).map(|objects| format!(", {} objects per dataset", format_count(objects)));
     format!(
         "{}, {}{}, repetition {}",
-        one_line(&run.point.target.to_string()),
+        run.point.side.shown(),
         counted(run.point.spec.clients.into(), "client", "clients"),
         objects.unwrap_or_default(),
         run.repetition
@@ -86,7 +86,7 @@ fn precreated_objects(run: &PlannedRun) -> Option<u64> {
 
 /// The runs side by side: see [`campaign_text`].
 pub fn text(runs: &[(&PlannedRun, &Stored)], look: Look) -> String {
-    let names: Vec<String> = runs.iter().map(|(run, _)| run.point.target.to_string()).collect();
+    let names: Vec<String> = runs.iter().map(|(run, _)| run.point.side.shown()).collect();
     let analyses: Vec<MetadataAnalysis> =
         runs.iter().map(|(_, stored)| analyse_metadata(&stored.record, &stored.summaries)).collect();
     let swept: Vec<SweepRun<'_>> = runs

@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use iolag_conduct::{
-    Attendant, BenchOptions, Campaign, CampaignAttendant, Conducted, ExitCode, Failure, Limits, PlannedRun,
-    Stored, become_keeper, conduct_campaign, leave_current_directory,
+    Attendant, BenchOptions, Campaign, CampaignAttendant, Conducted, ExitCode, Failure, Keeper, Limits,
+    PlannedRun, Side, Stored, conduct_campaign, leave_current_directory,
 };
 
-use crate::args::{BenchArguments, BenchPlaces, Common, MetadataForm};
+use crate::args::{BenchArguments, BenchPlaces, CampaignArguments, Common, MetadataForm};
 use crate::commands::bench::campaign::{self, resume};
+use crate::commands::labels;
 use crate::commands::runs::report::write_report_of;
 use crate::commands::runs::show;
-use crate::commands::{labels, store_of, typed};
 use crate::look::Look;
 use crate::output;
 use crate::progress::Progress;
@@ -22,10 +22,10 @@ use crate::progress::Progress;
 /// If nothing can be measured.
 pub fn conduct(
     mut campaign: Campaign,
-    options: &BenchArguments,
+    keeper: &Keeper,
+    options: &CampaignArguments,
     common: &Common,
 ) -> Result<ExitCode, Failure> {
-    let keeper = become_keeper(store_of(common), typed())?;
     output::refuse_lost_document(common)?;
     output::refuse_lost_report(options.report.as_deref())?;
     let earlier = match &options.resume {
@@ -41,7 +41,7 @@ pub fn conduct(
             code = code.max(telling.tell(&campaign.runs[*index], stored)?);
         }
     }
-    let end = conduct_campaign(&campaign, &keeper, &mut telling)?;
+    let end = conduct_campaign(&campaign, keeper, &mut telling)?;
     code = code.max(end.code);
     let done = end.conducted.iter().map(|(index, conducted)| (*index, &*conducted.stored, &conducted.run));
     let earlier = earlier.iter().map(|(index, stored, run)| (*index, stored, run));
@@ -74,7 +74,8 @@ pub fn limits() -> Limits {
 /// If a label is given twice.
 pub fn planned(places: &BenchPlaces, options: &BenchArguments) -> Result<BenchOptions, Failure> {
     Ok(BenchOptions {
-        targets: places.targets.clone(),
+        name: None,
+        sides: places.targets.iter().cloned().map(Side::from).collect(),
         clients: places.clients.clone(),
         repeat: options.repeat,
         order: options.order,
@@ -90,7 +91,7 @@ pub fn planned(places: &BenchPlaces, options: &BenchArguments) -> Result<BenchOp
 
 /// What the user is told while a campaign goes on.
 struct Telling<'a> {
-    options: &'a BenchArguments,
+    options: &'a CampaignArguments,
     common: &'a Common,
     campaign: &'a Campaign,
     /// Runs that have been printed.

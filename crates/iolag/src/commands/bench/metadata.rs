@@ -1,9 +1,10 @@
 //! `iolag bench metadata`: the workload of md-workbench.
 
-use iolag_conduct::{ExitCode, Failure, plan_metadata};
+use iolag_conduct::{ExitCode, Failure, become_keeper, plan_metadata};
 
 use crate::args::{Common, Metadata};
 use crate::commands::bench::conducting::{conduct, limits, planned};
+use crate::commands::{store_of, typed};
 
 /// Runs the command.
 ///
@@ -11,14 +12,16 @@ use crate::commands::bench::conducting::{conduct, limits, planned};
 /// If nothing can be measured.
 pub fn run(options: &Metadata, common: &Common) -> Result<ExitCode, Failure> {
     let bench = planned(&options.places, &options.bench)?;
-    conduct(plan_metadata(bench, &options.workload(), &limits())?, &options.bench, common)
+    let campaign = plan_metadata(bench, &options.workload(), &limits())?;
+    let keeper = become_keeper(store_of(common), typed())?;
+    conduct(campaign, &keeper, &options.bench.campaign, common)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use clap::Parser;
-    use iolag_conduct::BenchOptions;
+    use iolag_conduct::{BenchOptions, Side};
     use iolag_workload::MetadataOptions;
 
     use crate::args::{Arguments, Command};
@@ -30,10 +33,10 @@ mod tests {
         let Command::Bench { bench: Bench::Metadata(options) } = arguments.command else {
             panic!("it is a bench")
         };
-        let targets = options.places.targets.clone();
+        let sides = options.places.targets.iter().cloned().map(Side::from).collect();
         assert_eq!(
             planned(&options.places, &options.bench).unwrap(),
-            BenchOptions { targets, ..BenchOptions::default() }
+            BenchOptions { sides, ..BenchOptions::default() }
         );
         assert_eq!(options.workload(), MetadataOptions::default());
     }

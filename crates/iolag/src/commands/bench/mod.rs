@@ -1,7 +1,7 @@
 //! The benches: the table of them.
 
 mod campaign;
-mod conducting;
+pub(super) mod conducting;
 mod metadata;
 
 use clap::Subcommand;

@@ -4,4 +4,5 @@ mod campaigns;
 mod limits;
 mod metadata;
 mod options;
+mod plans;
 mod targets;

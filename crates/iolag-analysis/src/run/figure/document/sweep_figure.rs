@@ -11,7 +11,7 @@ use crate::{MetadataAnalysis, QuantileEstimate, QuantileValue, median_of};
 pub struct SweepFigure {
     /// What was varied.
     pub varied: Varied,
-    /// Target as the user named it.
+    /// Side, or target as the user named it.
     pub target: String,
     /// What else the points have in common: clients where objects are varied, objects where clients are.
     pub fixed: u64,
@@ -113,6 +113,7 @@ fn add_run(figures: &mut Vec<SweepFigure>, varied: Varied, run: SweepRun<'_>) {
     let [target] = run.record.targets.as_slice() else {
         return;
     };
+    let target = run.record.coordinates.get("side").unwrap_or(&target.name);
     let clients = u64::from(run.record.spec.clients);
     let (size, fixed) = match varied {
         Varied::Clients => (clients, spec.precreated_objects),
@@ -123,13 +124,13 @@ fn add_run(figures: &mut Vec<SweepFigure>, varied: Varied, run: SweepRun<'_>) {
             let operation = row.summary.key.operation;
             let found = figures.iter().position(|figure| {
                 figure.varied == varied
-                    && figure.target == target.name
+                    && figure.target == *target
                     && figure.fixed == fixed
                     && figure.phase == stage.phase
                     && figure.operation == operation
             });
             let figure = found.unwrap_or_else(|| {
-                let (target, phase) = (target.name.clone(), stage.phase);
+                let (target, phase) = (target.clone(), stage.phase);
                 let (points, rates) = (Vec::new(), Vec::new());
                 figures.push(SweepFigure { varied, target, fixed, phase, operation, points, rates });
                 figures.len() - 1

@@ -1,0 +1,181 @@
+//! Sides of a comparison, and the commands that make them: another client loaded, another mount under one mount point.
+//!
+//! A command runs below a guard, in a child of a child: the keeper touches nothing, and what a command started ends with it. The keeper
+//! waits for the first child by the wall clock, so a command that hangs in the kernel is told like any other that does not end.
+
+use std::os::fd::AsFd;
+
+use iolag_backend::{Target, redact_argument};
+use iolag_keeper::{Awaited, Messenger, Orphanage, wait_for_any};
+use iolag_model::{Clock, FailureCode, MonotonicClock, Nanoseconds, SideRecord, one_line};
+use iolag_watch::{Stamps, start_task};
+use iolag_workload::{TaskOutput, TaskSpec, probe_task};
+use rustix::fs::{Mode, OFlags, open};
+
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
+use crate::messages::tell;
+use crate::programs::wait_for_end;
+use crate::run::interruption::{Interruption, Wish};
+
+/// Between asking a command to end and ending it: it may have something to put in order.
+const GRACE: Nanoseconds = Nanoseconds::from_seconds(2);
+/// How long the child that waits for it may take beyond that.
+const FAREWELL: Nanoseconds = Nanoseconds::from_seconds(2);
+/// What the keeper says to the child that is to end the command.
+const BREAK_OFF: &[u8] = b"break off";
+/// How often it is looked at by the keeper.
+const LOOK: Nanoseconds = Nanoseconds::from_milliseconds(20);
+
+/// What is compared with others: a target, and what brings it into the state that is measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Side {
+    /// Where it is measured.
+    pub target: Target,
+    /// What it is called, if that is not its target.
+    pub name: Option<String>,
+    /// What its runs have attached, besides what all have.
+    pub labels: Vec<(String, String)>,
+    /// Executed before each of its runs.
+    pub before: Option<SideCommand>,
+    /// Executed after each of its runs, whatever became of it and of the command before.
+    pub after: Option<SideCommand>,
+}
+
+/// A command of the user's with its deadline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SideCommand {
+    /// Program, as an absolute path, and arguments.
+    pub command: Vec<String>,
+    /// It is ended after this long.
+    pub deadline: Nanoseconds,
+}
+
+impl From<Target> for Side {
+    /// A target as it is.
+    fn from(target: Target) -> Self {
+        Self { target, name: None, labels: Vec::new(), before: None, after: None }
+    }
+}
+
+impl Side {
+    /// What people know it by.
+    pub fn shown(&self) -> String {
+        self.name.clone().unwrap_or_else(|| one_line(&self.target.to_string()))
+    }
+
+    /// What is on record of the commands, if there are any.
+    pub(super) fn record(&self) -> Option<SideRecord> {
+        let words = |command: &Option<SideCommand>| -> Vec<String> {
+            command.iter().flat_map(|command| &command.command).map(|word| redact_argument(word)).collect()
+        };
+        (self.before.is_some() || self.after.is_some())
+            .then(|| SideRecord { before: words(&self.before), after: words(&self.after) })
+    }
+}
+
+/// When a command is executed, and with it what follows from its failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum When {
+    /// Without it there is nothing to measure; the user may break it off.
+    Before,
+    /// Without it nobody knows what the target is like: it is only broken off by who wants to leave at once.
+    After,
+}
+
+/// Executes a command of the side, if it has one.
+///
+/// # Errors
+/// If it fails, does not end in time, or is broken off, as a sentence.
+pub(super) fn execute(when: When, side: &Side, interruption: &mut Interruption<'_>) -> Result<(), Failure> {
+    let (word, command) = match when {
+        When::Before => ("before", &side.before),
+        When::After => ("after", &side.after),
+    };
+    let Some(command) = command else { return Ok(()) };
+    let program = command.command.first().map_or("", String::as_str);
+    attend(when, command, interruption).map_err(|failure| {
+        let consequence = match when {
+            When::Before => "this run is not made",
+            When::After => "nobody knows what is in place now, so the campaign ends",
+        };
+        let code = if when == When::After { ExitCode::Incomplete } else { failure.code };
+        let sentence = format!(
+            "the command {word} runs of {}, {}, {}; {consequence}",
+            side.shown(),
+            one_line(&redact_argument(program)),
+            failure.sentence
+        );
+        Failure { code, sentence }
+    })
+}
+
+/// Waits for the child that performs the command.
+fn attend(when: When, command: &SideCommand, interruption: &mut Interruption<'_>) -> Result<(), Failure> {
+    let mut child = Messenger::fork("side", Orphanage::Die, |mut inbox, outbox| {
+        let performed = perform(command, || inbox.receive().is_some());
+        tell(&outbox, &performed.map_err(|failure| (failure.code as u8, failure.sentence)));
+        0
+    })?;
+    let mut end = MonotonicClock.now().after(command.deadline).after(GRACE).after(FAREWELL);
+    loop {
+        // The ending is looked at first: whatever the child said before it is then certainly in the pipe.
+        let is_over = child.child_mut().ending().is_some();
+        if let Some(line) = child.receive().pop() {
+            let _ = child.child_mut().wait(FAREWELL);
+            let told: Result<(), (u8, String)> = serde_json::from_slice(&line).map_err(Failure::bug)?;
+            return told.map_err(|(code, sentence)| Failure { code: ExitCode::from_number(code), sentence });
+        }
+        let (wish, now) = (interruption.listen(), MonotonicClock.now());
+        if wish == Wish::Leave || wish != Wish::GoOn && when == When::Before {
+            child.send(BREAK_OFF);
+            end = end.min(now.after(GRACE).after(FAREWELL));
+        }
+        if is_over || now >= end {
+            // With it goes what it has started, as soon as the kernel lets it.
+            let _ = child.child_mut().end(GRACE);
+            let how =
+                if is_over { "was ended by somebody else" } else { "does not end, and cannot be ended" };
+            return Err(incomplete(how));
+        }
+        let signals = Awaited::Readable(interruption.signals().descriptor());
+        let awaited: Vec<_> = child.incoming().map(Awaited::Readable).into_iter().chain([signals]).collect();
+        wait_for_any(&awaited, Some(LOOK));
+    }
+}
+
+/// Performs the command, to its deadline or until it `is_broken_off`; to be called in a child.
+fn perform(command: &SideCommand, is_broken_off: impl FnMut() -> bool) -> Result<(), Failure> {
+    let cannot = |error: &dyn std::fmt::Display| Failure::unusable(format!("cannot be started: {error}"));
+    let root = open(c"/", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+        .map_err(|error| cannot(&error))?;
+    let stamps = Stamps::new().map_err(|error| cannot(&error))?;
+    let task = TaskSpec::Command { command: command.command.clone(), output: TaskOutput::Discard };
+    let end = MonotonicClock.now().after(command.deadline);
+    let mut process =
+        start_task(root.as_fd(), || probe_task(&task, 0), &stamps).map_err(|error| cannot(&error))?;
+    match wait_for_end(&mut process, &stamps, end, GRACE, is_broken_off) {
+        Some(FailureCode::CUT) => return Err(incomplete("was broken off")),
+        Some(_) => {
+            return Err(incomplete(&format!("has not ended after {}, and was ended", command.deadline)));
+        }
+        None => {}
+    }
+    if let Some(failure) = stamps.preparation_failure() {
+        return Err(cannot(&failure.sentence));
+    }
+    let Some((_, ending)) = stamps.part(0).end else { return Err(cannot(&FailureCode::ABANDONED)) };
+    if ending.failure == FailureCode::NONE {
+        return Ok(());
+    }
+    let how = match ending.exit_status {
+        Some(status) => format!("failed with exit status {status}"),
+        None => format!("failed: {}", ending.failure),
+    };
+    let said = stamps.said().map_or_else(String::new, |line| format!(" ({line})"));
+    Err(Failure::unusable(how + &said))
+}
+
+fn incomplete(sentence: &str) -> Failure {
+    Failure { code: ExitCode::Incomplete, sentence: sentence.to_owned() }
+}

@@ -1,0 +1,118 @@
+//! A plan file: what may stand in it. Names are those of the command line; what is left out is what it would be there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::documents::{DocumentError, Source, Text};
+use crate::watching::Document;
+
+/// A number or a text: both are read as they are typed.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged, expecting = "expected a number, or a text such as \"4KiB\"")]
+pub enum Amount {
+    /// `3000`.
+    Number(u64),
+    /// `"3k"`.
+    Text(String),
+}
+
+/// An amount with its place in the file.
+pub type Number = Spanned<Amount>;
+
+/// A plan file.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the command line documents each of them")]
+pub struct PlanDocument {
+    pub name: Option<Text>,
+    pub order: Option<Text>,
+    pub repeat: Option<Number>,
+    pub seed: Option<u64>,
+    pub deadline: Option<Text>,
+    pub on_hang: Option<Text>,
+    pub give_up_after: Option<Text>,
+    pub buffer: Option<Number>,
+    pub working_name: Option<Text>,
+    #[serde(default)]
+    pub labels: BTreeMap<Text, String>,
+    #[serde(default)]
+    pub side: Vec<SideTable>,
+    pub bench: Vec<Spanned<MetadataTable>>,
+}
+
+/// `[[side]]`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct SideTable {
+    pub name: Text,
+    pub target: Option<Text>,
+    #[serde(default)]
+    pub labels: BTreeMap<Text, String>,
+    pub before: Option<CommandTable>,
+    pub after: Option<CommandTable>,
+}
+
+/// What is executed before or after a run.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct CommandTable {
+    pub command: Spanned<Vec<Text>>,
+    pub deadline: Option<Text>,
+}
+
+/// `[[bench]]` of metadata.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct MetadataTable {
+    pub workload: Text,
+    pub clients: Option<Vec<Number>>,
+    pub pattern: Option<Text>,
+    pub detail: Option<Text>,
+    pub phases: Option<Vec<Text>>,
+    pub datasets: Option<Number>,
+    pub precreate: Option<Vec<Number>>,
+    pub objects: Option<Number>,
+    pub iterations: Option<Number>,
+    pub object_size: Option<Number>,
+    pub offset: Option<Number>,
+    pub think: Option<Text>,
+    pub read_only: Option<bool>,
+    pub time_limit: Option<Text>,
+    pub wear_out: Option<bool>,
+    pub fsync: Option<bool>,
+    pub verify: Option<bool>,
+}
+
+impl PlanDocument {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// One sentence with file and line.
+    pub fn parse(source: &Source<'_>) -> Result<Self, DocumentError> {
+        source.read().map_err(|error| match Document::parse(source.file, source.text) {
+            Ok(document) if document != Document::default() => {
+                let file = source.file;
+                error.saying(format!("this is a watch file, and no plan: iolag watch -c {file} takes it"))
+            }
+            _ => error,
+        })
+    }
+
+    /// The programs that its commands need, as they are written.
+    pub fn programs(&self) -> BTreeSet<String> {
+        let commands = self.side.iter().flat_map(|side| side.before.iter().chain(&side.after));
+        commands.filter_map(|table| Some(table.command.get_ref().first()?.get_ref().clone())).collect()
+    }
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(formatter, "{number}"),
+            Self::Text(text) => formatter.write_str(text),
+        }
+    }
+}

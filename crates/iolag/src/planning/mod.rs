@@ -1,0 +1,9 @@
+//! Plans: from a file and what was typed to a campaign, and the plans that come with iolag.
+
+mod document;
+mod plan;
+mod ready;
+
+pub use document::PlanDocument;
+pub use plan::{Wishes, campaign};
+pub use ready::{READY, ReadyPlan, Taker};

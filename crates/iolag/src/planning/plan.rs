@@ -1,0 +1,437 @@
+//! From a plan file and what was typed to a campaign.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::path::PathBuf;
+
+use iolag_backend::Target;
+use iolag_conduct::{BenchOptions, Campaign, Failure, Limits, Side, SideCommand, plan_metadata};
+use iolag_model::{Access, Durability, Nanoseconds, Verification, WearOut, parse_bytes, parse_count};
+use iolag_workload::MetadataOptions;
+use toml::Spanned;
+
+use super::document::{CommandTable, MetadataTable, PlanDocument, SideTable};
+use crate::args::values::{
+    parse_granularity, parse_label, parse_on_hang, parse_order, parse_pattern, parse_period, parse_phase,
+    parse_think,
+};
+use crate::documents::{DocumentError, Source, Text, command_of};
+
+/// How long a command of a side may take if the file does not say.
+const COMMAND_DEADLINE: Nanoseconds = Nanoseconds::from_seconds(60);
+
+/// What the command line and the machine add to the file.
+#[derive(Debug, Clone, Default)]
+pub struct Wishes {
+    /// Targets on the command line.
+    pub targets: Vec<Target>,
+    /// Labels on the command line.
+    pub labels: Vec<(String, String)>,
+    /// Absolute paths of programs, by the names that [`PlanDocument::programs`] asks for.
+    pub programs: BTreeMap<String, PathBuf>,
+}
+
+/// The campaign that a plan file means.
+///
+/// # Errors
+/// One sentence with file and line.
+pub fn campaign(
+    source: Source<'_>,
+    document: &PlanDocument,
+    wishes: &Wishes,
+    limits: &Limits,
+) -> Result<Campaign, DocumentError> {
+    Planning { source, document, wishes }.campaign(limits)
+}
+
+struct Planning<'a> {
+    source: Source<'a>,
+    document: &'a PlanDocument,
+    wishes: &'a Wishes,
+}
+
+impl Planning<'_> {
+    fn campaign(&self, limits: &Limits) -> Result<Campaign, DocumentError> {
+        let bench = match &self.document.bench[..] {
+            [bench] => bench,
+            [] => {
+                return Err(self.source.nothing("a plan has a [[bench]]: what is to be measured".to_owned()));
+            }
+            [_, second, ..] => {
+                return Err(self
+                    .source
+                    .error(second, "a plan has one [[bench]]: make a plan of its own of this"));
+            }
+        };
+        let table = bench.get_ref();
+        let told = |failure: Failure| self.source.error(bench, failure.sentence);
+        match table.workload.get_ref().as_str() {
+            "metadata" => plan_metadata(self.options(table)?, &self.metadata(table)?, limits).map_err(told),
+            other => {
+                let message = format!("there is no workload {other:?}: expected \"metadata\"");
+                Err(self.source.error(&table.workload, message))
+            }
+        }
+    }
+
+    fn options(&self, bench: &MetadataTable) -> Result<BenchOptions, DocumentError> {
+        let (document, usual) = (self.document, BenchOptions::default());
+        Ok(BenchOptions {
+            name: document.name.as_ref().map(|name| name.get_ref().clone()),
+            sides: self.sides()?,
+            clients: self.all(bench.clients.as_deref(), usual.clients, parse_count)?,
+            repeat: self.one(document.repeat.as_ref(), usual.repeat, parse_count)?,
+            order: self.one(document.order.as_ref(), usual.order, parse_order)?,
+            deadline: self.one(document.deadline.as_ref(), usual.deadline, parse_period)?,
+            on_hang: self.one(document.on_hang.as_ref(), usual.on_hang, parse_on_hang)?,
+            give_up_after: self.some(document.give_up_after.as_ref(), parse_period)?,
+            buffer_bytes: self.some(document.buffer.as_ref(), parse_bytes)?,
+            working_name: self.one(document.working_name.as_ref(), usual.working_name, |name| {
+                Ok::<_, String>(name.to_owned())
+            })?,
+            seed: document.seed.unwrap_or(usual.seed),
+            labels: self.labels(&document.labels, &self.wishes.labels)?,
+        })
+    }
+
+    fn metadata(&self, bench: &MetadataTable) -> Result<MetadataOptions, DocumentError> {
+        let usual = MetadataOptions::default();
+        let chosen = |wish: Option<bool>| wish == Some(true);
+        Ok(MetadataOptions {
+            pattern: self.one(bench.pattern.as_ref(), usual.pattern, parse_pattern)?,
+            granularity: self.one(bench.detail.as_ref(), usual.granularity, parse_granularity)?,
+            phases: self.all(bench.phases.as_deref(), usual.phases, parse_phase)?,
+            datasets: self.one(bench.datasets.as_ref(), usual.datasets, parse_count)?,
+            precreated_objects: self.all(
+                bench.precreate.as_deref(),
+                usual.precreated_objects,
+                parse_count,
+            )?,
+            objects: self.one(bench.objects.as_ref(), usual.objects, parse_count)?,
+            iterations: self.one(bench.iterations.as_ref(), usual.iterations, parse_count)?,
+            object_bytes: self.one(bench.object_size.as_ref(), usual.object_bytes, parse_bytes)?,
+            offset: self.some(bench.offset.as_ref(), parse_count)?,
+            think: self.one(bench.think.as_ref(), usual.think, parse_think)?,
+            access: if chosen(bench.read_only) { Access::ReadOnly } else { usual.access },
+            time_limit: self.some(bench.time_limit.as_ref(), parse_period)?,
+            wear_out: if chosen(bench.wear_out) { WearOut::Equalise } else { usual.wear_out },
+            durability: if chosen(bench.fsync) { Durability::Fsync } else { usual.durability },
+            verification: if chosen(bench.verify) { Verification::Content } else { usual.verification },
+        })
+    }
+
+    /// The sides of the file, what is typed in the place of a target that it leaves open; without any, what is typed.
+    fn sides(&self) -> Result<Vec<Side>, DocumentError> {
+        let (tables, typed) = (&self.document.side, &self.wishes.targets);
+        let is_open = |table: &&SideTable| table.target.is_none();
+        if tables.is_empty() && typed.is_empty() {
+            let file = self.source.file;
+            return Err(self.source.nothing(format!(
+                "there is nowhere to measure: name a target (iolag run {file} TARGET), or write a [[side]]"
+            )));
+        }
+        if !tables.is_empty() && !typed.is_empty() && !tables.iter().any(|table| is_open(&table)) {
+            let message = "every [[side]] of this plan has its target: leave out what is typed, or the target = of a side";
+            return Err(self.source.error(&tables[0].name, message));
+        }
+        let mut sides = Vec::new();
+        for table in tables {
+            let name = table.name.get_ref();
+            let is_same = |other: &&SideTable| other.name.get_ref() == name;
+            if name.is_empty() || tables.iter().filter(is_same).count() > 1 {
+                let message = format!("{name:?} is no name of its own for a side");
+                return Err(self.source.error(&table.name, message));
+            }
+            sides.extend(self.sides_of(table)?);
+        }
+        if tables.is_empty() {
+            sides.extend(typed.iter().cloned().map(Side::from));
+        }
+        Ok(sides)
+    }
+
+    /// The side of a table; where its target is open, one for each that is typed.
+    fn sides_of(&self, table: &SideTable) -> Result<Vec<Side>, DocumentError> {
+        let name = table.name.get_ref();
+        let named = match (&table.target, &self.wishes.targets[..]) {
+            (Some(target), _) => vec![(self.target(target)?, name.clone())],
+            (None, []) => {
+                let file = self.source.file;
+                let message = format!("{name} has no target: name one (iolag run {file} TARGET)");
+                return Err(self.source.error(&table.name, message));
+            }
+            (None, [target]) => vec![(target.clone(), name.clone())],
+            (None, several) => {
+                several.iter().map(|target| (target.clone(), format!("{name} {target}"))).collect()
+            }
+        };
+        let labels = self.labels(&table.labels, &self.common_labels())?;
+        let own = &labels[..table.labels.len()];
+        let before = self.command(table.before.as_ref())?;
+        let after = self.command(table.after.as_ref())?;
+        let side = |(target, name)| Side {
+            target,
+            name: Some(name),
+            labels: own.to_vec(),
+            before: before.clone(),
+            after: after.clone(),
+        };
+        Ok(named.into_iter().map(side).collect())
+    }
+
+    /// A directory is one from / on: cron and a shell each start elsewhere, and mean the same place.
+    fn target(&self, text: &Text) -> Result<Target, DocumentError> {
+        let target =
+            Target::parse(text.get_ref()).map_err(|error| self.source.error(text, error.to_string()))?;
+        match target.directory() {
+            Some(path) if path.is_relative() => {
+                Err(self.source.error(text, "expected the path of a directory from / on, or another target"))
+            }
+            _ => Ok(target),
+        }
+    }
+
+    fn command(&self, table: Option<&CommandTable>) -> Result<Option<SideCommand>, DocumentError> {
+        let Some(table) = table else { return Ok(None) };
+        let command = command_of(&self.source, table.command.get_ref(), &self.wishes.programs)?;
+        let command = command.ok_or_else(|| {
+            self.source.error(&table.command, "the command is empty: expected a program and its arguments")
+        })?;
+        let deadline = table.deadline.as_ref().map(|text| self.source.duration(text)).transpose()?;
+        Ok(Some(SideCommand { command, deadline: deadline.unwrap_or(COMMAND_DEADLINE) }))
+    }
+
+    fn common_labels(&self) -> Vec<(String, String)> {
+        let own = self.document.labels.iter().map(|(name, value)| (name.get_ref().clone(), value.clone()));
+        own.chain(self.wishes.labels.iter().cloned()).collect()
+    }
+
+    /// Labels of the file, then `others`: a run has one value per name.
+    fn labels(
+        &self,
+        own: &BTreeMap<Text, String>,
+        others: &[(String, String)],
+    ) -> Result<Vec<(String, String)>, DocumentError> {
+        let mut labels = Vec::new();
+        for (name, value) in own {
+            let label = parse_label(&format!("{}={value}", name.get_ref()))
+                .ok()
+                .filter(|(read, _)| read == name.get_ref())
+                .ok_or_else(|| self.source.error(name, "a label has a name, without ="))?;
+            if others.iter().any(|(other, _)| *other == label.0) {
+                let message = format!("the label {} is given twice: a run has one value per name", label.0);
+                return Err(self.source.error(name, message));
+            }
+            labels.push(label);
+        }
+        labels.extend_from_slice(others);
+        Ok(labels)
+    }
+
+    /// A value as it is typed, if there is one.
+    fn some<V: Display, T, E: Display>(
+        &self,
+        value: Option<&Spanned<V>>,
+        parse: impl Fn(&str) -> Result<T, E>,
+    ) -> Result<Option<T>, DocumentError> {
+        let Some(value) = value else { return Ok(None) };
+        let text = value.get_ref().to_string();
+        parse(&text).map(Some).map_err(|error| {
+            let (quoted, error) = (format!("{text:?}"), error.to_string());
+            let message = if error.contains(&quoted) { error } else { format!("{quoted}: {error}") };
+            self.source.error(value, message)
+        })
+    }
+
+    fn one<V: Display, T, E: Display>(
+        &self,
+        value: Option<&Spanned<V>>,
+        usual: T,
+        parse: impl Fn(&str) -> Result<T, E>,
+    ) -> Result<T, DocumentError> {
+        Ok(self.some(value, parse)?.unwrap_or(usual))
+    }
+
+    fn all<V: Display, T, E: Display>(
+        &self,
+        values: Option<&[Spanned<V>]>,
+        usual: Vec<T>,
+        parse: impl Fn(&str) -> Result<T, E>,
+    ) -> Result<Vec<T>, DocumentError> {
+        let Some(values) = values else { return Ok(usual) };
+        let read = values.iter().map(|value| self.some(Some(value), &parse));
+        Ok(read.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::planning::{READY, Taker};
+    use iolag_model::{Order, Phase};
+    use iolag_workload::workload;
+
+    const BENCH: &str = "[[bench]]\nworkload = \"metadata\"\n";
+
+    fn wishes(targets: &[&str]) -> Wishes {
+        let targets = targets.iter().map(|target| Target::parse(target).unwrap()).collect();
+        let programs = [("mount".to_owned(), PathBuf::from("/bin/mount"))].into();
+        Wishes { targets, programs, labels: vec![("night".to_owned(), "1".to_owned())] }
+    }
+
+    fn planned(text: &str, targets: &[&str]) -> Result<Campaign, String> {
+        let source = Source { file: "plan.toml", text };
+        let document = PlanDocument::parse(&source).map_err(|error| error.to_string())?;
+        campaign(source, &document, &wishes(targets), &Limits::default()).map_err(|error| error.to_string())
+    }
+
+    fn refused(text: &str) -> String {
+        planned(text, &["memory:"]).unwrap_err()
+    }
+
+    #[test]
+    fn what_a_plan_does_not_say_is_what_the_command_line_would_not_say() {
+        let by_plan = planned(BENCH, &["memory:", "/x"]).unwrap();
+        let sides = ["memory:", "/x"].map(|target| Target::parse(target).unwrap().into()).to_vec();
+        let labels = vec![("night".to_owned(), "1".to_owned())];
+        let options = BenchOptions { sides, labels, ..BenchOptions::default() };
+        assert_eq!(by_plan.options, options);
+        let typed = plan_metadata(options, &MetadataOptions::default(), &Limits::default()).unwrap();
+        let points = |campaign: &Campaign| {
+            campaign.runs.iter().map(|run| (run.point.spec.clone(), run.number)).collect::<Vec<_>>()
+        };
+        assert_eq!(points(&by_plan), points(&typed));
+    }
+
+    #[test]
+    fn every_key_is_read() {
+        let text = "name = \"x\"\norder = \"random\"\nrepeat = 4\nseed = 7\ndeadline = \"3s\"\non-hang = \"wait\"\ngive-up-after = \"1m\"\n\
+                    buffer = \"64MiB\"\nworking-name = \"w\"\nlabels = { system = \"quiet\" }\n[[side]]\nname = \"new\"\ntarget = \"/m\"\n\
+                    labels = { client = \"new\" }\nbefore = { command = [\"mount\", \"-a\"], deadline = \"5m\" }\nafter = { command = [\"mount\"] }\n\
+                    [[bench]]\nworkload = \"metadata\"\nclients = [1, \"2\"]\npattern = \"paper\"\ndetail = \"calls\"\ndatasets = 2\nprecreate = [\"1k\"]\n\
+                    objects = 9\niterations = 5\nobject-size = \"4KiB\"\noffset = 3\nthink = \"2x\"\nread-only = true\ntime-limit = \"9s\"\nwear-out = true\n\
+                    fsync = true\nverify = true\nphases = [\"precreate\", \"benchmark\", \"cleanup\"]\n";
+        let campaign = planned(text, &[]).unwrap();
+        let options = &campaign.options;
+        let numbers = (options.repeat, options.seed, options.clients.clone(), options.order);
+        assert_eq!(numbers, (4, 7, vec![1, 2], Order::Random));
+        assert_eq!(options.buffer_bytes, Some(64 << 20));
+        assert_eq!(options.give_up_after, Some(Nanoseconds::from_seconds(60)));
+        let command = |words: &[&str], seconds| {
+            let command = words.iter().map(|word| (*word).to_owned()).collect();
+            Some(SideCommand { command, deadline: Nanoseconds::from_seconds(seconds) })
+        };
+        let side = &campaign.runs[0].point.side;
+        assert_eq!(side.before, command(&["/bin/mount", "-a"], 300));
+        assert_eq!(side.after, command(&["/bin/mount"], 60));
+        assert_eq!(side.labels, [("client".to_owned(), "new".to_owned())]);
+        assert_eq!(campaign.runs[0].point.coordinates["side"], "new");
+        let spec = campaign.runs[0].point.spec.workload.metadata().unwrap().clone();
+        assert_eq!((spec.datasets, spec.precreated_objects, spec.objects, spec.offset), (2, 1000, 9, 3));
+        assert_eq!((spec.object_bytes, spec.iterations, spec.phases.len()), (4096, 5, 3));
+        assert_eq!(spec.time_limit.unwrap().wear_out, WearOut::Equalise);
+        assert_eq!((spec.access, spec.durability), (Access::ReadOnly, Durability::Fsync));
+        assert_eq!(spec.verification, Verification::Content);
+        assert!(spec.phases.contains(&Phase::Cleanup));
+    }
+
+    #[test]
+    fn errors_name_the_line_and_what_was_expected() {
+        for (text, expected) in [
+            (format!("\nrepaet = 4\n{BENCH}"), "plan.toml:2: unknown field `repaet`, expected one of `name`"),
+            (String::new(), "plan.toml:1: missing field `bench`"),
+            ("bench = []".to_owned(), "plan.toml:1: a plan has a [[bench]]"),
+            (BENCH.repeat(2), "plan.toml:3: a plan has one [[bench]]"),
+            ("[[bench]]\nworkload = \"stream\"".to_owned(), "plan.toml:2: there is no workload \"stream\""),
+            (format!("order = \"abba\"\n{BENCH}"), "plan.toml:1: \"abba\": expected one of: interleaved"),
+            (format!("repeat = 0\n{BENCH}"), "plan.toml:2: --repeat 0 measures nothing"),
+            (format!("repeat = \"4x\"\n{BENCH}"), "plan.toml:1: \"4x\" is not a whole number"),
+            (format!("repeat = true\n{BENCH}"), "plan.toml:1: expected a number, or a text such as"),
+            (format!("deadline = \"15\"\n{BENCH}"), "plan.toml:1: "),
+            (format!("{BENCH}clients = [1,\n0]"), "plan.toml:1: --clients 0 measures nothing"),
+            (format!("{BENCH}clients = [1,\n\"x\"]"), "plan.toml:4: \"x\" is not a whole number"),
+            (format!("{BENCH}objects = 5000"), "plan.toml:1: 3000 objects are precreated per dataset"),
+            (format!("{BENCH}frequency = 1"), "plan.toml:3: unknown field `frequency`"),
+            (format!("labels = {{ night = \"2\" }}\n{BENCH}"), "plan.toml:1: the label night is given twice"),
+            (
+                format!("labels = {{ \"a=b\" = \"2\" }}\n{BENCH}"),
+                "plan.toml:1: a label has a name, without =",
+            ),
+            (
+                format!("[[side]]\nname = \"a\"\ntarget = \"x\"\n[[side]]\nname = \"b\"\n{BENCH}"),
+                "plan.toml:3: expected the path",
+            ),
+            (
+                format!("[[side]]\nname = \"a\"\n[[side]]\nname = \"a\"\n{BENCH}"),
+                "plan.toml:2: \"a\" is no name of its own",
+            ),
+            (
+                format!("[[side]]\nname = \"a\"\ntarget = \"/a\"\n{BENCH}"),
+                "plan.toml:2: every [[side]] of this plan has its target",
+            ),
+            (
+                format!("[[side]]\nname = \"a\"\nbefore = {{ command = [] }}\n{BENCH}"),
+                "plan.toml:3: the command is empty",
+            ),
+            (
+                format!("[[side]]\nname = \"a\"\nafter = {{ command = [\"nothere\"] }}\n{BENCH}"),
+                "plan.toml:3: the program \"nothere\" is not",
+            ),
+            (
+                "every = \"15m\"\n\ntasks = [\"list\"]".to_owned(),
+                "plan.toml:1: this is a watch file, and no plan: iolag watch -c plan.toml",
+            ),
+        ] {
+            let refused = refused(&text);
+            assert!(refused.starts_with(expected), "{expected}: {refused}");
+            assert_eq!(refused.lines().count(), 1, "{refused}");
+        }
+        let nowhere = planned(BENCH, &[]).unwrap_err();
+        assert!(nowhere.starts_with("plan.toml:1: there is nowhere to measure"), "{nowhere}");
+        let open = planned(&format!("[[side]]\nname = \"a\"\n{BENCH}"), &[]).unwrap_err();
+        assert!(open.starts_with("plan.toml:2: a has no target: name one"), "{open}");
+    }
+
+    #[test]
+    fn what_is_typed_takes_the_place_of_open_targets() {
+        let text = format!(
+            "[[side]]\nname = \"storage\"\n[[side]]\nname = \"memory\"\ntarget = \"/dev/shm\"\n{BENCH}"
+        );
+        let sides = |targets: &[&str]| {
+            let sides = planned(&text, targets).unwrap().options.sides;
+            sides.iter().map(|side| (side.shown(), side.target.to_string())).collect::<Vec<_>>()
+        };
+        let side = |name: &str, target: &str| (name.to_owned(), target.to_owned());
+        assert_eq!(sides(&["/a"]), [side("storage", "/a"), side("memory", "/dev/shm")]);
+        let both = [side("storage /a", "/a"), side("storage /b", "/b"), side("memory", "/dev/shm")];
+        assert_eq!(sides(&["/a", "/b"]), both);
+    }
+
+    #[test]
+    fn ready_made_plans_can_be_taken() {
+        for ready in &READY {
+            match ready.taker {
+                Taker::Run => {
+                    planned(ready.text, &["/scratch"]).unwrap();
+                    assert!(ready.text.contains(&ready.command()), "{}", ready.name);
+                }
+                Taker::Watch => {
+                    crate::watching::Document::parse(ready.name, ready.text).unwrap();
+                    assert_eq!(ready.text.lines().next(), Some(&*format!("# {}", ready.command())));
+                    assert!(planned(ready.text, &[]).unwrap_err().contains("this is a watch file"));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_nightly_plan_takes_less_than_five_minutes_where_an_operation_takes_5_ms() {
+        let nightly = READY.iter().find(|plan| plan.name == "nightly").unwrap();
+        let campaign = planned(nightly.text, &["/scratch"]).unwrap();
+        assert_eq!(campaign.runs.len(), 8);
+        let of_storage = campaign.runs.iter().filter(|run| run.point.coordinates["side"] == "storage");
+        let operations: u64 =
+            of_storage.map(|run| workload(&run.point.spec.workload).samples_expected(1).unwrap()).sum();
+        assert!(operations * 5 < 5 * 60 * 1000, "{operations} operations");
+    }
+}

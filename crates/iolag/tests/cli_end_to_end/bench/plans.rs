@@ -1,0 +1,211 @@
+//! Plans: ready-made ones, errors with file and line, and sides with commands before and after their runs.
+
+use std::time::Duration;
+
+use iolag_fixtures::TmpfsMount;
+use serde_json::Value;
+
+use crate::support::{Scene, wait_until};
+use crate::user::{Said, User, number, text};
+
+const BENCH: &str =
+    "[[bench]]\nworkload = \"metadata\"\ndatasets = 1\nprecreate = [5]\nobjects = 2\niterations = 1\n";
+
+/// Runs the plan of this text, which ends with [`BENCH`].
+fn run(user: &User, plan: &str, more: &[&str]) -> Said {
+    std::fs::write(user.path("plan.toml"), format!("{plan}\n{BENCH}")).unwrap();
+    user.iolag(&[&["run", "plan.toml"], more].concat())
+}
+
+fn records(user: &User) -> Vec<Value> {
+    serde_json::from_str(&user.fine(&["list", "--json", "-"]).output).unwrap()
+}
+
+/// A side in memory, with commands of the shell before and after its runs.
+fn side(name: &str, before: &str, after: &str) -> String {
+    let command = |words: &str| format!("{{ command = [\"sh\", \"-c\", {words:?}], deadline = \"2s\" }}");
+    format!(
+        "[[side]]\nname = {name:?}\ntarget = \"memory:\"\nbefore = {}\nafter = {}\n",
+        command(before),
+        command(after)
+    )
+}
+
+fn lines(user: &User, name: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(user.path(name)).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn ready_made_plans_are_listed_printed_and_taken() {
+    let user = User::new();
+    let list = user.fine(&["plan"]).output;
+    for (name, command) in [
+        ("md-workbench", "iolag run md-workbench.toml DIR"),
+        ("nightly", "iolag run nightly.toml DIR"),
+        ("login-node", "iolag watch -c login-node.toml"),
+    ] {
+        assert!(list.contains(name) && list.contains(command), "{list}");
+        let printed = user.fine(&["plan", name]);
+        assert!(printed.errors.contains(command), "{printed:?}");
+        std::fs::write(user.path(&format!("{name}.toml")), printed.output).unwrap();
+    }
+    let unknown = user.iolag(&["plan", "nigthly"]);
+    assert_eq!((unknown.code, unknown.output.as_str()), (2, ""), "{unknown:?}");
+    assert!(unknown.errors.contains("expected one of md-workbench, nightly, login-node"), "{unknown:?}");
+    let watch = user.iolag(&["run", "login-node.toml"]);
+    assert_eq!(watch.code, 2, "{watch:?}");
+    assert!(watch.errors.contains("login-node.toml:4: this is a watch file, and no plan"), "{watch:?}");
+    let nowhere = user.iolag(&["run", "nightly.toml"]);
+    assert_eq!(nowhere.code, 2, "{nowhere:?}");
+    assert!(nowhere.errors.contains("storage has no target: name one"), "{nowhere:?}");
+    let absent = user.iolag(&["run", "nightly"]);
+    assert_eq!(absent.code, 2, "{absent:?}");
+    assert!(absent.errors.contains("iolag plan shows ready-made ones"), "{absent:?}");
+    assert!(!user.path("data").exists(), "nothing was made");
+}
+
+#[test]
+fn errors_of_a_plan_have_file_and_line() {
+    let user = User::new();
+    let refused = run(&user, "\nrepaet = 4", &["memory:"]);
+    assert_eq!((refused.code, refused.output.as_str()), (2, ""), "{refused:?}");
+    let expected = format!("{}:2: unknown field `repaet`", user.path("plan.toml").display());
+    assert!(refused.errors.contains(&expected), "{refused:?}");
+}
+
+#[test]
+fn the_sides_of_a_plan_take_turns_and_are_gone_on_with() {
+    let user = User::new();
+    let plan = "name = \"two\"\nrepeat = 2\nlabels = { system = \"quiet\" }\n[[side]]\nname = \"fast\"\ntarget = \"memory:\"\n\
+                labels = { client = \"new\" }\n[[side]]\nname = \"slow\"\ntarget = \"delayed:10us:memory:\"\n";
+    let said = run(&user, plan, &["--label", "night=1"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    let runs = records(&user);
+    let sides: Vec<&str> = runs.iter().map(|run| text(&run["coordinates"], "side")).collect();
+    assert!(
+        sides == ["fast", "slow", "slow", "fast"] || sides == ["slow", "fast", "fast", "slow"],
+        "{sides:?}"
+    );
+    assert!(runs.iter().all(|run| text(&run["plan"], "name") == "two"), "{runs:?}");
+    let fast = runs.iter().find(|run| text(&run["coordinates"], "side") == "fast").unwrap();
+    let labels = ["client", "night", "system"].map(|name| text(&fast["labels"], name));
+    assert_eq!(labels, ["new", "1", "quiet"]);
+    let table = said.output.rsplit_once("repetition").unwrap().1;
+    assert!(table.contains("  fast ") && table.contains("  slow "), "{table}");
+    let shown = user.fine(&["show", "last"]).output;
+    assert!(shown.contains("plan      two"), "{shown}");
+
+    let again = run(&user, plan, &["--label", "night=1", "--resume", "last"]);
+    assert_eq!(again.code, 0, "{again:?}");
+    assert!(again.errors.contains("4 of 4 runs are already complete"), "{again:?}");
+    assert_eq!(records(&user).len(), 4);
+    let other = run(&user, &plan.replace("\"two\"", "\"three\""), &["--resume", "last"]);
+    assert_eq!(other.code, 2, "{other:?}");
+}
+
+#[test]
+fn commands_are_executed_around_every_run() {
+    let user = User::new();
+    let sides = ["old", "new"].map(|name| {
+        side(name, &format!("echo before {name} >> $HOME/log"), &format!("echo after {name} >> $HOME/log"))
+    });
+    let said = run(&user, &format!("repeat = 2\norder = \"sequential\"\n{}", sides.concat()), &[]);
+    assert_eq!(said.code, 0, "{said:?}");
+    let around = |name: &str| [format!("before {name}"), format!("after {name}")];
+    let expected = ["old", "old", "new", "new"].map(around).concat();
+    assert_eq!(lines(&user, "log"), expected);
+    let shown = user.fine(&["show", "last"]).output;
+    assert!(shown.contains("before    /") && shown.contains("echo after new"), "{shown}");
+    let other = run(
+        &user,
+        &format!("repeat = 2\norder = \"sequential\"\n{}", side("old", "true", "true")),
+        &["--resume", "last"],
+    );
+    assert_eq!(other.code, 2, "{other:?}");
+}
+
+#[test]
+fn without_its_command_before_a_run_is_not_made_and_the_others_are() {
+    let user = User::new();
+    let bad = [
+        side("fails", "echo no such module >&2; exit 3", "echo after fails >> $HOME/log"),
+        side("hangs", "sleep 1000", "echo after hangs >> $HOME/log"),
+        side("works", "true", "echo after works >> $HOME/log"),
+    ];
+    let said = run(&user, &format!("order = \"sequential\"\n{}", bad.concat()), &[]);
+    assert_eq!(said.code, 4, "{said:?}");
+    for told in [
+        "the command before runs of fails, /",
+        "failed with exit status 3 (no such module); this run is not made",
+        "has not ended after 2.00 s, and was ended; this run is not made",
+    ] {
+        assert!(said.errors.contains(told), "{told}: {said:?}");
+    }
+    assert_eq!(lines(&user, "log"), ["after fails", "after hangs", "after works"]);
+    let runs = records(&user);
+    assert_eq!(runs.len(), 1, "{runs:?}");
+    assert_eq!(text(&runs[0]["coordinates"], "side"), "works");
+}
+
+#[test]
+fn a_side_that_cannot_be_put_back_ends_the_campaign() {
+    let user = User::new();
+    let sides = [side("stuck", "true", "exit 1"), side("next", "echo next >> $HOME/log", "true")];
+    let said = run(&user, &format!("order = \"sequential\"\n{}", sides.concat()), &[]);
+    assert_eq!(said.code, 4, "{said:?}");
+    assert!(said.errors.contains("nobody knows what is in place now, so the campaign ends"), "{said:?}");
+    assert!(said.errors.contains("the campaign ends here: 1 further run is left out"), "{said:?}");
+    assert_eq!(records(&user).len(), 1);
+    assert!(lines(&user, "log").is_empty(), "the next side was not touched");
+}
+
+#[test]
+fn what_a_command_leaves_behind_ends_with_it() {
+    let user = User::new();
+    let daemon = side("daemon", "setsid sleep 1000 > /dev/null 2>&1 & echo $! > $HOME/daemon", "true");
+    let said = run(&user, &daemon, &[]);
+    assert_eq!(said.code, 0, "{said:?}");
+    let process = &lines(&user, "daemon")[0];
+    let is_gone = || !std::fs::exists(format!("/proc/{process}")).unwrap();
+    assert!(wait_until(Duration::from_secs(30), is_gone), "{process}");
+}
+
+#[test]
+fn a_user_who_ends_a_campaign_gets_the_side_put_back() {
+    let scene = Scene::new();
+    let log = scene.path().join("log").display().to_string();
+    let slow = BENCH.replace("iterations = 1", "iterations = 1000\nthink = \"10ms\"");
+    let plan =
+        format!("repeat = 2\n{}{slow}", side("one", "true", &format!("sleep 0.3; echo after >> {log}")));
+    std::fs::write(scene.path().join("plan.toml"), plan).unwrap();
+    let mut running = scene.start(&["run", "plan.toml"]);
+    running.wait_for("measuring");
+    running.signal(libc::SIGINT);
+    let done = running.finish();
+    assert_eq!(done.code, Some(4), "{done:?}");
+    assert_eq!(std::fs::read_to_string(&log).unwrap(), "after\n");
+    assert!(done.stderr.contains("the campaign ends here: 1 further run is left out"), "{done:?}");
+}
+
+#[test]
+fn two_mounts_take_turns_under_one_mount_point() {
+    // Who may mount this may mount those.
+    let Some(_may_mount) = TmpfsMount::new(1 << 20) else { return };
+    let user = User::new();
+    let place = user.directory("mount");
+    let mounted = |name: &str, size: &str| {
+        side(name, &format!("mount -t tmpfs -o size={size} none {place}"), &format!("umount {place}"))
+            .replace("\"memory:\"", &format!("{place:?}"))
+    };
+    let plan = format!("repeat = 2\n{}{}", mounted("small", "32m"), mounted("large", "64m"));
+    let said = run(&user, &plan, &[]);
+    assert_eq!(said.code, 0, "{said:?}");
+    let runs = records(&user);
+    assert_eq!(runs.len(), 4);
+    for run in &runs {
+        let size = number(&run["targets"][0]["file_system"], "size_bytes") >> 20;
+        let expected = if text(&run["coordinates"], "side") == "small" { 32 } else { 64 };
+        assert_eq!(size, expected, "{run}");
+    }
+}
