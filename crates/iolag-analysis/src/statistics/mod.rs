@@ -14,5 +14,6 @@ pub(crate) mod overlap;
 pub(crate) mod quantile;
 pub(crate) mod ranking;
 pub(crate) mod rhythm;
+pub(crate) mod runs;
 pub(crate) mod spectrum;
 pub(crate) mod student;

@@ -1,8 +1,8 @@
 //! Compares with values computed by NumPy and SciPy; known_answers.py says how.
 
 use iolag_analysis::{
-    Censoring, QuantileValue, chi_squared_above, drift, kruskal_wallis, quantile_of, quantile_ranks,
-    quantile_type_7, share_interval,
+    Censoring, LogRange, QuantileValue, RunDifference, RunMethod, RunPairing, chi_squared_above, drift,
+    kruskal_wallis, quantile_of, quantile_ranks, quantile_type_7, share_interval,
 };
 use iolag_model::Nanoseconds;
 
@@ -77,4 +77,53 @@ fn drift_is_spearmans_correlation() {
     for (inputs, outputs) in rows("spearman") {
         assert_close(drift(&inputs).unwrap(), outputs[0], "rho");
     }
+}
+
+/// Runs of both sides, what they are to have (estimate, p, the ends at two levels), and what they have.
+#[track_caller]
+fn assert_runs(
+    kind: &str,
+    method: RunMethod,
+    pairing: impl Fn(&[LogRange], &[LogRange]) -> RunPairing,
+    known: impl Fn(f64) -> LogRange,
+) {
+    for (inputs, outputs) in rows(kind) {
+        let values: Vec<LogRange> = inputs[1..].iter().map(|value| known(*value)).collect();
+        let (base, other) = values.split_at(inputs[0] as usize);
+        let difference = RunDifference::of(&pairing(base, other), 0.0).expect("runs of both sides");
+        assert_eq!(difference.method(), method);
+        let estimate = difference.estimate();
+        assert_close(f64::midpoint(estimate.low(), estimate.high()), outputs[0], "estimate");
+        assert_close(difference.p(), outputs[1], "p");
+        for (ends, level) in outputs[2..].chunks(2).zip([0.05, 0.05 / 8.0]) {
+            let interval = difference.interval_at(level);
+            for (found, expected) in [(interval.low(), ends[0]), (interval.high(), ends[1])] {
+                if found != expected {
+                    assert_close(found, expected, &format!("end at {level} of {inputs:?}"));
+                }
+            }
+        }
+    }
+}
+
+fn in_blocks(base: &[LogRange], other: &[LogRange]) -> RunPairing {
+    RunPairing::Blocks(base.iter().zip(other).map(|(base, other)| [*base, *other]).collect())
+}
+
+fn apart(base: &[LogRange], other: &[LogRange]) -> RunPairing {
+    RunPairing::Apart([base.to_vec(), other.to_vec()])
+}
+
+#[test]
+fn runs_are_compared_as_scipy_does() {
+    assert_runs("paired_t", RunMethod::PairedT, in_blocks, LogRange::exactly);
+    assert_runs("apart_t", RunMethod::ApartT, apart, LogRange::exactly);
+}
+
+/// Bounds that are as good as the value, since what is known does not go by ranks.
+#[test]
+fn ranks_of_runs_are_those_of_scipy() {
+    let nearly = |value: f64| LogRange::between(value - 1e-14, value + 1e-14);
+    assert_runs("signed_ranks", RunMethod::SignedRanks, in_blocks, nearly);
+    assert_runs("rank_sums", RunMethod::RankSums, apart, nearly);
 }
