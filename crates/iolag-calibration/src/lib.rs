@@ -7,6 +7,7 @@
 //! Invariants: the same row, campaigns and seed give the same numbers on every machine; what fails is told like what passes.
 
 pub mod command_line;
+pub mod compare;
 pub mod coverage;
 pub mod measured;
 pub mod page;

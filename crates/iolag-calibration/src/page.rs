@@ -38,6 +38,10 @@ limits, are in calibration.jsonl beside this page: there a calibration that was 
 - `bench-200` and `bench-3000` have so many operations in an iteration. `x2-tenth` and `x2-3-percent`: twice as slow for so much of the record at either end; `x4-in-4-days`:
   four times as slow, which takes so long to come about.
   `command-line/…`: twenty campaigns go through `import` and `show`, and their numbers are compared with those of the library.
+- `compare/…`: a table of eight cells, nine blocks with a run of either side unless a number at the end says otherwise. *N-percent* is how far runs are apart (standard deviation of the logarithm); the
+  attempts of a run leave 2 % more. `ar0.5`: each run resembles the one before. `of-run`: half of the luck is that of all cells of a run. Blocks are A B, B A; `random-order`: drawn for each block; `apart`: all of one side, then all
+  of the other (`4-apart`: 25 and 4 runs). `heavy-tails`: Student's t with 3 degrees of freedom; `seldom-slow`: one run in ten is 3.6 times slower; `hung`: so many of the 18 runs are only bounded; `coarse-clock`: a duration has ten steps.
+  `precise`: until half of each interval is so narrow, 63 blocks at most. Columns with a colon are methods that iolag does not take. At most 5 % of tables have a false word, intervals hold in 93 %, differences are found in 80 %.
 - *Limits*: intervals that say 95 % hold the truth in at least 93 % (90 % in storms and 1/f), are printed in at least 95 % of records of independent values and of AR up to 0.8 from 1000 values on (80 % in
   storms of 10,000), and are at most 1.5 times as wide there as those of the oracle; a number that is printed in under a fifth of the campaigns may miss the truth in 7 % of all (10 %); at most 5 % of campaigns have a false finding of one
   kind (10 % under 1/f); steps of 2, 10 and 100 in 1000 values or more are found at least nine tenths as often as in November 2026 (of 1 in the table). The program of that
@@ -74,6 +78,10 @@ pub fn page(done: &[&Done]) -> String {
     text += &coverage(done);
     text += &wide("False findings of quiet histories", "quiet/", done);
     text += &wide("False conclusions of stationary runs", "runs/", done);
+    text += &wide("Equal sides compared", "compare/equal/", done);
+    text += &wide("Sides that differ", "compare/found/", done);
+    text += &wide("Sides that are nearly the same", "compare/same/", done);
+    text += &wide("Equal sides measured until it is precise enough", "compare/precise/", done);
     text += &wide("The command line against the library", "command-line/", done);
     text += &wide("Steps that are there", "power/", done);
     text

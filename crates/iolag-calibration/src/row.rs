@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::command_line;
+use crate::compare::{self, Compare};
 use crate::coverage::Coverage;
 use crate::measured::{Judgement, Measured};
 use crate::power::Power;
@@ -36,6 +37,8 @@ pub enum Question {
     CommandLine(Quiet),
     /// Is nothing concluded from stationary runs?
     Runs(Runs),
+    /// Are sides compared rightly?
+    Compare(Compare),
 }
 
 /// A row that was measured.
@@ -69,6 +72,7 @@ impl Row {
                 command_line::measure(quiet, program, &self.name, campaigns, seed)?
             }
             Question::Runs(runs) => runs.measure(&self.name, campaigns, seed)?,
+            Question::Compare(compare) => compare.measure(&self.name, campaigns, seed),
         };
         let seconds = begin.elapsed().as_secs_f64();
         Ok(Done { row: self.name.clone(), campaigns, seed, seconds, commit: commit.to_owned(), measured })
@@ -89,6 +93,7 @@ pub fn rows() -> Vec<Row> {
         .chain(quiet_rows())
         .chain(power_rows())
         .chain(run_rows())
+        .chain(compare_rows())
         .chain(command_line_rows())
         .collect()
 }
@@ -218,6 +223,11 @@ fn run_rows() -> Vec<Row> {
         .into_iter()
         .flat_map(|workload| cells.into_iter().map(move |cell| row(cell, workload)))
         .collect()
+}
+
+fn compare_rows() -> Vec<Row> {
+    let rows = compare::rows().into_iter();
+    rows.map(|(name, compare)| Row { name, question: Question::Compare(compare) }).collect()
 }
 
 /// Weeks of every load that a table of values can tell: parts of tasks and a control in memory are nothing that can be imported.

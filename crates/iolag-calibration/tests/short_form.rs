@@ -8,7 +8,7 @@ use iolag_calibration::{Amount, Limit, Measured, Question, Row, rows};
 const SEED: u64 = 2026;
 const CAMPAIGNS: usize = 20;
 /// Rows that are measured here: small records of all questions.
-const SHORT: [&str; 10] = [
+const SHORT: [&str; 14] = [
     "coverage/independent/1000",
     "coverage/ar0.8/1000",
     "coverage/storms/1000",
@@ -19,6 +19,10 @@ const SHORT: [&str; 10] = [
     "quiet/daily-shared/192",
     "power/independent/x10-middle/192",
     "runs/bench-200/independent",
+    "compare/equal/5-percent/ar0.5/9",
+    "compare/equal/3-hung/9",
+    "compare/found/x2/30-percent/one-cell",
+    "compare/same/just-not/2-percent/25",
 ];
 fn row(name: &str) -> Row {
     rows().into_iter().find(|row| row.name == name).unwrap_or_else(|| panic!("no row {name}"))
