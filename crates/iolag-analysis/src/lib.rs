@@ -8,6 +8,7 @@
 //! estimator; what is merged equals what would have been recorded at once. The statistics are explained in
 //! docs/statistics.md.
 
+pub mod compare;
 mod figure_column;
 mod finding;
 pub mod history;

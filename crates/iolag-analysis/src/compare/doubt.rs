@@ -1,0 +1,75 @@
+//! What differs between sides besides what was to be compared.
+
+use std::fmt;
+
+/// What is known of how a run came about.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fact {
+    /// The host it ran on.
+    Host,
+    /// Its kernel.
+    Kernel,
+    /// How many processors it might use.
+    Processors,
+    /// Its memory.
+    Memory,
+    /// The version of iolag.
+    Version,
+    /// The kind of file system of its target.
+    FileSystem,
+    /// How that is mounted.
+    MountOptions,
+    /// What of it was in the page cache before.
+    CacheState,
+    /// An option of its spec, by name: `objects`, `precreate`.
+    Option(String),
+}
+
+impl fmt::Display for Fact {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
+            Self::Host => "host",
+            Self::Kernel => "kernel",
+            Self::Processors => "processors",
+            Self::Memory => "memory",
+            Self::Version => "version of iolag",
+            Self::FileSystem => "file system",
+            Self::MountOptions => "mount options",
+            Self::CacheState => "cache state",
+            Self::Option(name) => name,
+        })
+    }
+}
+
+/// What to know before the table is believed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Doubt {
+    /// Sides differ in this, too.
+    Differs {
+        /// In what.
+        fact: Fact,
+        /// The values of each side, in their order; none where it is not known.
+        values: Vec<Vec<String>>,
+    },
+    /// Sides are one file system by two names: a difference is of directories, or of chance.
+    OneFileSystem {
+        /// Which sides, by their place.
+        sides: Vec<usize>,
+        /// The device, as `0:45`.
+        device: String,
+    },
+    /// All runs of one side came before those of another: what changed in time and what differs between sides cannot be told apart.
+    OneAfterTheOther {
+        /// The side that came first.
+        first: usize,
+        /// The side that came after.
+        after: usize,
+        /// From the middle of the one to the middle of the other.
+        apart_ns: u64,
+    },
+    /// A rate of this operation is not that of the same: patterns ask differently often.
+    DifferentPatterns {
+        /// The pattern of each side.
+        patterns: Vec<String>,
+    },
+}

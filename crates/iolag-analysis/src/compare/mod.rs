@@ -1,0 +1,24 @@
+//! Two sides of anything that iolag measures, compared run by run.
+//!
+//! ```text
+//! Side: its units, a run each -> rows of what all have in common -> compare_runs -> ComparedTable: percent, interval, word, doubts
+//! ```
+//!
+//! Invariants: a unit is a run (of a watch a day), never an attempt; like is compared with like: what differs between units of a row besides
+//! the sides is a row of its own, not pooled; what has no counterpart is told, not dropped. Nothing here knows the workload of a run beyond
+//! its [`Cell`](crate::Cell)s, and nothing its words: they are the report's.
+
+pub(crate) mod doubt;
+pub(crate) mod error;
+pub(crate) mod rule;
+pub(crate) mod side;
+pub(crate) mod table;
+
+pub use doubt::{Doubt, Fact};
+pub use error::CompareError;
+pub use rule::{Beyond, FailRule, RuleJudgement, RuleOutcome};
+pub use side::{Side, Unit, UnitBlock, UnitValue};
+pub use table::{
+    BetweenOthers, CompareOptions, ComparedCell, ComparedRow, ComparedSide, ComparedTable, LeftOut, Pairs,
+    RowKey, SideValue,
+};

@@ -1,0 +1,69 @@
+//! Sides: what is compared with what.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use iolag_model::{Order, RunId};
+
+use super::doubt::Fact;
+use crate::run::values::{Cell, RunAmount, RunQuantity, Standing};
+use crate::statistics::runs::table::CampaignEnding;
+
+/// What the user named: one run or many.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Side {
+    /// As it was named: `label:client=nfs`, `/scratch`, `nightly`.
+    pub name: String,
+    /// Its runs; what it has of targets other than its own is left away already.
+    pub units: Vec<Unit>,
+    /// The coordinates and labels by which this side was chosen, so that they are no difference of rows: `client`, `target`.
+    pub chosen_by: BTreeSet<String>,
+}
+
+/// A run, or of a watch a day: one value for each cell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unit {
+    /// The id of the run, or the day.
+    pub name: String,
+    /// What was measured: `metadata`, `check`. Different ones are not compared.
+    pub workload: String,
+    /// Where in a campaign it was, if in one.
+    pub block: Option<UnitBlock>,
+    /// When it began and ended, in ns since 1970.
+    pub span_ns: [i64; 2],
+    /// What tells it from the others of its campaign.
+    pub coordinates: BTreeMap<String, String>,
+    /// What the user attached.
+    pub labels: BTreeMap<String, String>,
+    /// What is known of how it came about.
+    pub facts: BTreeMap<Fact, String>,
+    /// How it ended.
+    pub standing: Standing,
+    /// What it says; nothing if its standing makes it no unit.
+    pub values: Vec<UnitValue>,
+}
+
+/// Where in its campaign a run was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnitBlock {
+    /// The campaign.
+    pub campaign: RunId,
+    /// In which order its runs were conducted.
+    pub order: Order,
+    /// What ended it.
+    pub ending: CampaignEnding,
+    /// In which block.
+    pub block: u32,
+}
+
+/// What a unit says of a cell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnitValue {
+    /// The cell.
+    pub cell: Cell,
+    /// On which target, as the user named it.
+    pub target: String,
+    /// Attempts that it rests on.
+    pub attempts: u64,
+    /// The quantities that were asked for.
+    pub amounts: Vec<(RunQuantity, RunAmount)>,
+}

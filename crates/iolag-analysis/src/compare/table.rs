@@ -1,0 +1,153 @@
+//! The table: a row for each cell that sides have in common, with one comparison for each other side.
+
+use std::collections::BTreeMap;
+
+use iolag_model::{Order, Phase};
+
+use super::doubt::Doubt;
+use super::rule::{FailRule, RuleOutcome};
+use crate::run::values::{Cell, RunAmount, RunQuantity, Standing};
+use crate::statistics::runs::table::ComparedRuns;
+
+/// What the user wants to see.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CompareOptions {
+    /// What is compared; without it what is usual for the workload.
+    pub quantity: Option<RunQuantity>,
+    /// Ratios from 1/(1 + this) to 1 + this count as the same.
+    pub same_within: f64,
+    /// Coordinates and labels in which pooled runs may differ.
+    pub across: Vec<String>,
+    /// Phases besides those that are meant without saying so.
+    pub phases: Vec<Phase>,
+    /// What must not show.
+    pub rules: Vec<FailRule>,
+}
+
+/// Sides, compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComparedTable {
+    /// What was measured: `metadata`, `check`.
+    pub workload: String,
+    /// What is compared.
+    pub quantity: RunQuantity,
+    /// The ratio above which sides are no longer the same, less 1.
+    pub same_within: f64,
+    /// The sides; the first is the base.
+    pub sides: Vec<ComparedSide>,
+    /// What they have in common.
+    pub rows: Vec<ComparedRow>,
+    /// How others differ among themselves; a family of its own.
+    pub between: Vec<BetweenOthers>,
+    /// What to know before the table is believed.
+    pub doubts: Vec<Doubt>,
+    /// What is not in the table.
+    pub left_out: Vec<LeftOut>,
+    /// How many cells have intervals that hold together.
+    pub family: u32,
+    /// The rules.
+    pub rules: Vec<FailRule>,
+    /// What became of them, cell by cell.
+    pub outcomes: Vec<RuleOutcome>,
+}
+
+/// A side of the table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComparedSide {
+    /// As the user named it.
+    pub name: String,
+    /// The ids of the runs that are in it.
+    pub runs: Vec<String>,
+    /// When the first of them began and the last ended, in ns since 1970; absent without runs.
+    pub span_ns: Option<[i64; 2]>,
+}
+
+/// What is compared in a row.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RowKey {
+    /// The cell.
+    pub cell: Cell,
+    /// The coordinates of the units that tell rows apart, and their target where one run has several.
+    pub coordinates: BTreeMap<String, String>,
+    /// The labels that tell rows apart: like is compared with like.
+    pub labels: BTreeMap<String, String>,
+}
+
+/// A row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComparedRow {
+    /// What it is of.
+    pub key: RowKey,
+    /// What each side has there, in their order.
+    pub sides: Vec<SideValue>,
+    /// The others against the base: the first is of the second side.
+    pub cells: Vec<ComparedCell>,
+}
+
+/// What a side has in a row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SideValue {
+    /// The amount of each run, with the run's place in [`ComparedSide::runs`]; empty where the side has nothing in this row.
+    pub amounts: Vec<(usize, RunAmount)>,
+    /// The geometric mean of them, or a bound of it; of shares the mean.
+    pub middle: RunAmount,
+}
+
+/// The comparison of a side with the base.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComparedCell {
+    /// How runs were put side by side; of the runs that a block has of both sides.
+    pub pairs: Pairs,
+    /// How many runs of base and other side there are.
+    pub runs: [u32; 2],
+    /// How many of them are only bounded, because they hung or failed.
+    pub bounded: [u32; 2],
+    /// The logarithm of the other's speed by that of the base, and what is said of it.
+    pub compared: ComparedRuns,
+}
+
+/// How the runs of two sides were put side by side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pairs {
+    /// Each block of a campaign has both sides.
+    Blocks {
+        /// How many blocks.
+        blocks: u32,
+        /// The order of the runs in them.
+        order: Order,
+    },
+    /// All of the one, and all of the other.
+    Apart,
+}
+
+/// Two of the others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BetweenOthers {
+    /// Which row, by its place.
+    pub row: usize,
+    /// The slower and the faster side by the estimate, by their place.
+    pub sides: [usize; 2],
+    /// The comparison of the second with the first.
+    pub cell: ComparedCell,
+}
+
+/// What is not in the table, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LeftOut {
+    /// A run that says nothing of its target.
+    Run {
+        /// Of which side, by its place.
+        side: usize,
+        /// Its id.
+        run: String,
+        /// How it ended.
+        standing: Standing,
+    },
+    /// A row that a side has and another has not.
+    Row {
+        /// What it is of.
+        key: RowKey,
+        /// The sides that have none of it, by their place.
+        missing: Vec<usize>,
+    },
+}
