@@ -1,7 +1,7 @@
 //! Sides of a comparison, and the commands that make them: another client loaded, another mount under one mount point.
 //!
-//! A command runs below a guard, in a child of a child: the keeper touches nothing, and what a command started ends with it. The keeper
-//! waits for the first child by the wall clock, so a command that hangs in the kernel is told like any other that does not end.
+//! A command runs below a guard, in a child of a child: the keeper touches nothing. What a command that succeeds leaves running stays, as
+//! the client of a file system does; what one that fails or is ended has started ends with it. The keeper waits for the first child by the wall clock, so a command that hangs in the kernel is told like any other that does not end.
 
 use std::os::fd::AsFd;
 
@@ -9,7 +9,7 @@ use iolag_backend::{Target, redact_argument};
 use iolag_keeper::{Awaited, Messenger, Orphanage, wait_for_any};
 use iolag_model::{Clock, FailureCode, MonotonicClock, Nanoseconds, SideRecord, one_line};
 use iolag_watch::{Stamps, start_task};
-use iolag_workload::{TaskOutput, TaskSpec, probe_task};
+use iolag_workload::{TaskSpec, probe_task};
 use rustix::fs::{Mode, OFlags, open};
 
 use crate::exit_code::ExitCode;
@@ -150,7 +150,7 @@ fn perform(command: &SideCommand, is_broken_off: impl FnMut() -> bool) -> Result
     let root = open(c"/", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
         .map_err(|error| cannot(&error))?;
     let stamps = Stamps::new().map_err(|error| cannot(&error))?;
-    let task = TaskSpec::Command { command: command.command.clone(), output: TaskOutput::Discard };
+    let task = TaskSpec::SetUp { command: command.command.clone() };
     let end = MonotonicClock.now().after(command.deadline);
     let mut process =
         start_task(root.as_fd(), || probe_task(&task, 0), &stamps).map_err(|error| cannot(&error))?;

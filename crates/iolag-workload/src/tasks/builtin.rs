@@ -64,7 +64,8 @@ impl TaskSpec {
             | Self::Stat
             | Self::OpenRead { .. }
             | Self::Shell { .. }
-            | Self::Command { .. } => &[""],
+            | Self::Command { .. }
+            | Self::SetUp { .. } => &[""],
         }
     }
 
@@ -77,7 +78,7 @@ impl TaskSpec {
             Self::Stat => Some(Operation::Stat),
             Self::OpenRead { .. } => Some(Operation::Read),
             Self::WriteFsync { .. } => Some(Operation::WriteDurably),
-            Self::Shell { .. } | Self::Echo { .. } | Self::Command { .. } => None,
+            Self::Shell { .. } | Self::Echo { .. } | Self::Command { .. } | Self::SetUp { .. } => None,
         }
     }
 
@@ -114,6 +115,9 @@ impl TaskSpec {
                     TaskOutput::Number => " for a number",
                 };
                 format!("run {}{to}", program.display())
+            }
+            Self::SetUp { command } => {
+                format!("set up by {}", PathBuf::from(command.first().map_or("", String::as_str)).display())
             }
         }
     }

@@ -41,6 +41,7 @@ pub fn probe_task(spec: &TaskSpec, seed: u64) -> Box<dyn ProbeTask> {
         TaskSpec::Compile => Box::new(CompileTask::default()),
         TaskSpec::List { files, output } => Box::new(ListTask::new(*files, *output)),
         TaskSpec::Command { command, output } => Box::new(CommandTask::new(command, *output)),
+        TaskSpec::SetUp { command } => Box::new(CommandTask::that_sets_up(command)),
         TaskSpec::Shell { program } => Box::new(ShellTask::new(program)),
         TaskSpec::Echo { program } => Box::new(EchoTask::new(program)),
     }

@@ -59,6 +59,11 @@ pub enum TaskSpec {
         /// Where its output goes.
         output: TaskOutput,
     },
+    /// A command of the user's that brings something into place: what it leaves running stays, if it succeeds. Its output is dropped.
+    SetUp {
+        /// Program (an absolute path) and arguments.
+        command: Vec<String>,
+    },
 }
 
 /// Where a command's output goes.

@@ -136,6 +136,27 @@ fn endings_of_commands_are_told() {
 }
 
 #[test]
+fn what_a_command_that_sets_up_leaves_running_stays_if_it_succeeds() {
+    let place = tempfile::tempdir().unwrap();
+    let set_up =
+        |script: &str| TaskSpec::SetUp { command: ["/bin/sh", "-c", script].map(str::to_owned).to_vec() };
+    let (stays, ends) = (seconds_of(31), seconds_of(32));
+    let leaves = |seconds: &str, then: &str| {
+        format!("setsid sleep {seconds} </dev/null >/dev/null 2>&1 & echo $! > {seconds}; {then}")
+    };
+    let succeeded = probe(place.path(), &set_up(&leaves(&stays, "true"))).unwrap();
+    assert_eq!(succeeded.ending(0).failure, FailureCode::NONE);
+    let failed = probe(place.path(), &set_up(&leaves(&ends, "echo no such host >&2; exit 3"))).unwrap();
+    assert_eq!((failed.ending(0).failure, failed.ending(0).exit_status), (FailureCode::EXIT, Some(3)));
+    assert_eq!(failed.said.as_deref(), Some("no such host"));
+    assert!(wait_until(|| processes_with(&ends) == 0));
+    assert_eq!(processes_with(&stays), 1, "it belongs to whoever set it up");
+    let process = fs::read_to_string(place.path().join(&stays)).unwrap();
+    let process = rustix::process::Pid::from_raw(process.trim().parse().unwrap()).unwrap();
+    rustix::process::kill_process(process, rustix::process::Signal::KILL).unwrap();
+}
+
+#[test]
 fn what_a_command_that_failed_said_last_is_told() {
     let place = tempfile::tempdir().unwrap();
     for output in [TaskOutput::Discard, TaskOutput::Number] {

@@ -19,7 +19,7 @@ use rustix::io::{Errno, read, write};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
-use super::process;
+use super::process::{self, LET_GO};
 use super::report::{REPORT_BYTES, Report};
 use crate::tasks::launching::launch::Launch;
 
@@ -96,9 +96,18 @@ impl Guard {
 
     /// Has the program with this index started.
     pub(crate) fn launch(&self, index: u8) {
+        self.order(index);
+    }
+
+    /// Has the guard end without killing anything.
+    pub(crate) fn let_go(&self) {
+        self.order(LET_GO);
+    }
+
+    fn order(&self, order: u8) {
         if let Some(orders) = &self.orders {
             // A guard that is gone shows in its reports.
-            let _ = write(orders, &[index]);
+            let _ = write(orders, &[order]);
         }
     }
 

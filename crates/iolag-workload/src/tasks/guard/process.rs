@@ -17,6 +17,9 @@ const LOOK_MAX: Nanoseconds = Nanoseconds::from_seconds(2);
 /// Descriptors are closed one by one up to this number where the kernel cannot close a range.
 const DESCRIPTORS_MAX: RawFd = 1024;
 
+/// The order to end without killing anything; no program has this index.
+pub(super) const LET_GO: u8 = u8::MAX;
+
 /// Is the guard until nothing is left to guard. Called in a process that was forked for this.
 pub(crate) fn run(launches: Vec<Launch>, orders: OwnedFd, reports: OwnedFd) -> ! {
     let guarding = std::panic::AssertUnwindSafe(|| guard(launches, orders, reports));
@@ -27,8 +30,18 @@ pub(crate) fn run(launches: Vec<Launch>, orders: OwnedFd, reports: OwnedFd) -> !
 
 fn guard(launches: Vec<Launch>, orders: OwnedFd, reports: OwnedFd) {
     let Some(children) = set_up(&launches, &orders, &reports) else { return };
-    follow_orders(launches, orders, reports, &children);
-    clear_up(&children);
+    if follow_orders(launches, orders, reports, &children) == Charges::Orphaned {
+        clear_up(&children);
+    }
+}
+
+/// What becomes of what the programs left running.
+#[derive(PartialEq, Eq)]
+enum Charges {
+    /// The probe is done, or dead: nobody wants them.
+    Orphaned,
+    /// They were started to stay.
+    LetGo,
 }
 
 /// Leaves the probe's group, adopts orphans, hears of children only, holds nothing that it does not need.
@@ -55,7 +68,12 @@ fn set_up(launches: &[Launch], orders: &OwnedFd, reports: &OwnedFd) -> Option<Ow
     }
 }
 
-fn follow_orders(mut launches: Vec<Launch>, orders: OwnedFd, reports: OwnedFd, children: &OwnedFd) {
+fn follow_orders(
+    mut launches: Vec<Launch>,
+    orders: OwnedFd,
+    reports: OwnedFd,
+    children: &OwnedFd,
+) -> Charges {
     let mut running = None;
     loop {
         let mut waited = [PollFd::new(children, PollFlags::IN), PollFd::new(&orders, PollFlags::IN)];
@@ -74,6 +92,7 @@ fn follow_orders(mut launches: Vec<Launch>, orders: OwnedFd, reports: OwnedFd, c
         if has_order {
             let mut order = [0];
             match read(&orders, &mut order) {
+                Ok(1) if order == [LET_GO] => return Charges::LetGo,
                 Ok(1) => match launches.get_mut(usize::from(order[0])).map(Launch::start) {
                     Some(Ok(process)) => {
                         tell(&reports, Report::Started(process));
@@ -87,7 +106,7 @@ fn follow_orders(mut launches: Vec<Launch>, orders: OwnedFd, reports: OwnedFd, c
                 },
                 Err(Errno::INTR) => {}
                 // The probe is done, or dead.
-                Ok(_) | Err(_) => return,
+                Ok(_) | Err(_) => return Charges::Orphaned,
             }
         }
     }

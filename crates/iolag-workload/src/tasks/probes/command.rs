@@ -10,18 +10,33 @@ use crate::tasks::launching::last_line::LastLine;
 use crate::tasks::launching::launch::Program;
 use crate::tasks::{PartRecorder, ProbeTask, TaskError, TaskOutput, TaskSpec};
 
+/// What becomes of what a command leaves running.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Remainder {
+    /// It ends with the command.
+    Ends,
+    /// It stays, if the command succeeded.
+    Stays,
+}
+
 /// A command of the user's.
 pub(crate) struct CommandTask {
     spec: TaskSpec,
     command: Vec<String>,
     output: TaskOutput,
+    remainder: Remainder,
     programs: Option<Programs>,
 }
 
 impl CommandTask {
     pub(crate) fn new(command: &[String], output: TaskOutput) -> Self {
-        let command = command.to_vec();
-        Self { spec: TaskSpec::Command { command: command.clone(), output }, command, output, programs: None }
+        let spec = TaskSpec::Command { command: command.to_vec(), output };
+        Self { spec, command: command.to_vec(), output, remainder: Remainder::Ends, programs: None }
+    }
+
+    pub(crate) fn that_sets_up(command: &[String]) -> Self {
+        let spec = TaskSpec::SetUp { command: command.to_vec() };
+        Self { spec, remainder: Remainder::Stays, ..Self::new(command, TaskOutput::Discard) }
     }
 }
 
@@ -51,12 +66,9 @@ impl ProbeTask for CommandTask {
     }
 
     fn perform(&mut self, _place: BorrowedFd<'_>, recorder: &mut dyn PartRecorder) {
-        if self.output != TaskOutput::Number {
-            run_parts(self.programs.take(), 0..1, recorder, || {});
-            return;
-        }
-        let Some(mut programs) = self.programs.take() else {
-            return run_parts(None, 0..1, recorder, || {});
+        let is_plain = self.output != TaskOutput::Number && self.remainder == Remainder::Ends;
+        let Some(mut programs) = self.programs.take_if(|_| !is_plain) else {
+            return run_parts(self.programs.take(), 0..1, recorder, || {});
         };
         let mut line = LastLine::default();
         programs.tell_guard(recorder);
@@ -65,9 +77,14 @@ impl ProbeTask for CommandTask {
         let mut ending = programs.run(0, recorder.limit(), |output| line.add(output));
         programs.see_rest(|output| line.add(output));
         let failure = ending.failure;
-        ending.value = line.number();
-        if ending.failure == FailureCode::NONE && ending.value.is_none() {
-            ending.failure = FailureCode::PROTOCOL;
+        if self.output == TaskOutput::Number {
+            ending.value = line.number();
+            if ending.failure == FailureCode::NONE && ending.value.is_none() {
+                ending.failure = FailureCode::PROTOCOL;
+            }
+        }
+        if self.remainder == Remainder::Stays && ending.failure == FailureCode::NONE {
+            programs.let_go();
         }
         recorder.end(0, ending);
         say(&mut programs, failure, recorder);

@@ -153,6 +153,13 @@ impl Programs {
         report.map_or(time_up, |report| report.ending().unwrap_or_default())
     }
 
+    /// Has the guard, if there is one, leave alone what the programs left running.
+    pub(crate) fn let_go(&self) {
+        if let Starter::Guarded(guard) = &self.starter {
+            guard.let_go();
+        }
+    }
+
     /// What the program wrote last and nobody has read yet.
     pub(crate) fn see_rest(&mut self, see: impl FnMut(&[u8])) {
         match &self.starter {

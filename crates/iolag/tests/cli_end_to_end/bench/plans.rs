@@ -161,14 +161,21 @@ fn a_side_that_cannot_be_put_back_ends_the_campaign() {
 }
 
 #[test]
-fn what_a_command_leaves_behind_ends_with_it() {
+fn what_a_command_leaves_running_is_there_until_after() {
     let user = User::new();
-    let daemon = side("daemon", "setsid sleep 1000 > /dev/null 2>&1 & echo $! > $HOME/daemon", "true");
-    let said = run(&user, &daemon, &[]);
+    let begin = "setsid sleep 1000 > /dev/null 2>&1 & echo $! > $HOME/daemon";
+    // Fails if it is gone already.
+    let end = "kill $(cat $HOME/daemon)";
+    let said = run(&user, &side("daemon", begin, end), &[]);
     assert_eq!(said.code, 0, "{said:?}");
-    let process = &lines(&user, "daemon")[0];
+    let process = lines(&user, "daemon").remove(0);
     let is_gone = || !std::fs::exists(format!("/proc/{process}")).unwrap();
     assert!(wait_until(Duration::from_secs(30), is_gone), "{process}");
+    let said = run(&user, &side("fails", &format!("{begin}; exit 1"), "true"), &[]);
+    assert_eq!(said.code, 3, "{said:?}");
+    let process = lines(&user, "daemon").remove(0);
+    let is_gone = || !std::fs::exists(format!("/proc/{process}")).unwrap();
+    assert!(wait_until(Duration::from_secs(30), is_gone), "what was not set up is taken away: {process}");
 }
 
 #[test]
