@@ -12,6 +12,7 @@ use std::str::FromStr;
 use iolag_model::{FormatVersion, RunId};
 use serde::{Deserialize, Serialize};
 
+use super::leftovers::is_old;
 use super::store::{Store, refuse_others};
 use crate::{Directory, StoreError};
 
@@ -103,8 +104,8 @@ pub struct Baseline {
     pub runs: Vec<RunId>,
 }
 
-/// The name of a baseline, and the baseline as it is or what is wrong with it.
-pub type FoundBaseline = (BaselineName, Result<Baseline, StoreError>);
+/// What a baseline is called, and the baseline as it is or what is wrong with it.
+pub type FoundBaseline = (String, Result<Baseline, StoreError>);
 
 /// The only thing that is read of a file before its version is known to be readable.
 #[derive(Deserialize)]
@@ -143,17 +144,16 @@ impl Store {
     /// # Errors
     /// Only if their directory cannot be read.
     pub fn baselines(&self) -> Result<Vec<FoundBaseline>, StoreError> {
-        let Some(directory) = self.baselines_directory()? else { return Ok(Vec::new()) };
-        let names = directory.names()?;
-        let known = names.iter().filter_map(|name| name.strip_suffix(SUFFIX)?.parse().ok());
-        let read = |name: BaselineName| {
-            let baseline = Baseline::read(&directory, &name);
-            (name, baseline)
-        };
-        // Whoever removed one meanwhile has removed it.
-        let is_there =
-            |(_, read): &(_, Result<Baseline, StoreError>)| !read.as_ref().is_err_and(StoreError::is_missing);
-        Ok(known.map(read).filter(is_there).collect())
+        self.baselines_directory()?.map_or_else(|| Ok(Vec::new()), |directory| all_in(&directory))
+    }
+
+    /// The same of those that this user may have set: nobody else's keep a run of this user.
+    ///
+    /// # Errors
+    /// As [`Self::baselines`].
+    pub fn own_baselines(&self) -> Result<Vec<FoundBaseline>, StoreError> {
+        let own = self.baselines_directory()?.filter(|directory| refuse_others(directory).is_ok());
+        own.map_or_else(|| Ok(Vec::new()), |directory| all_in(&directory))
     }
 
     /// The baseline of this name, if there is one.
@@ -182,6 +182,10 @@ impl Store {
             StoreError::damaged(path, format!("it cannot be written as JSON: {error}"))
         })?;
         bytes.push(b'\n');
+        if bytes.len() as u64 > FILE_BYTES_MAX {
+            let what = format!("{} runs are more than a baseline may have", baseline.runs.len());
+            return Err(StoreError::damaged(directory.path().join(baseline.name.file()), what));
+        }
         directory.replace_file(&baseline.name.file(), &bytes)
     }
 
@@ -202,13 +206,40 @@ impl Store {
         Ok(true)
     }
 
-    pub(crate) fn baselines_directory(&self) -> Result<Option<Directory>, StoreError> {
+    /// Removes what a killed process left of a baseline. What cannot be removed, or is not what it should be, stays.
+    pub(super) fn tidy_baselines(&self) {
+        let Ok(Some(directory)) = self.baselines_directory() else { return };
+        if refuse_others(&directory).is_err() {
+            return;
+        }
+        let names = directory.names().unwrap_or_default();
+        let unfinished = names.iter().filter(|name| name.ends_with(".json.new") && is_old(&directory, name));
+        unfinished.for_each(|name| drop(directory.remove_file(name)));
+    }
+
+    fn baselines_directory(&self) -> Result<Option<Directory>, StoreError> {
         match Directory::open(self.root())?.directory(BASELINES_DIRECTORY) {
             Ok(directory) => Ok(Some(directory)),
             Err(error) if error.is_missing() => Ok(None),
             Err(error) => Err(error),
         }
     }
+}
+
+fn all_in(directory: &Directory) -> Result<Vec<FoundBaseline>, StoreError> {
+    let names = directory.names()?;
+    let files = names.iter().filter_map(|name| name.strip_suffix(SUFFIX));
+    let read = |name: &str| {
+        let unknown = |error: BaselineNameError| {
+            let what = format!("it may be of a newer iolag: {error}");
+            StoreError::damaged(directory.path().join(format!("{name}{SUFFIX}")), what)
+        };
+        let known = name.parse().map_err(unknown);
+        (name.to_owned(), known.and_then(|known| Baseline::read(directory, &known)))
+    };
+    // Whoever removed one meanwhile has removed it.
+    let is_there = |(_, read): &FoundBaseline| !read.as_ref().is_err_and(StoreError::is_missing);
+    Ok(files.map(read).filter(is_there).collect())
 }
 
 #[cfg(test)]
@@ -295,16 +326,53 @@ mod tests {
         write("cut.json", "{\"format\": \"1.0\"");
         write("newer.json", "{\"format\": \"2.0\", \"name\": \"newer\"}");
         write("other.json", "{\"format\": \"1.3\", \"name\": \"good\", \"set_ns\": 1, \"runs\": []}");
-        write("a stranger's.json", "");
+        write("a name to come.json", "");
         let read = store.baselines().unwrap();
         let errors: Vec<_> =
             read.iter().filter_map(|(name, read)| Some((name.as_str(), read.as_ref().err()?))).collect();
-        assert_eq!(errors.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["cut", "newer", "other"]);
-        assert!(matches!(errors[0].1, StoreError::Damaged { .. }));
-        assert!(matches!(errors[1].1, StoreError::Format { .. }));
-        assert!(errors[2].1.to_string().contains("it is of the baseline good"), "{}", errors[2].1);
+        let names: Vec<_> = errors.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, ["a name to come", "cut", "newer", "other"]);
+        assert!(errors[0].1.to_string().contains("it may be of a newer iolag"), "{}", errors[0].1);
+        assert!(matches!(errors[1].1, StoreError::Damaged { .. }));
+        assert!(matches!(errors[2].1, StoreError::Format { .. }));
+        assert!(errors[3].1.to_string().contains("it is of the baseline good"), "{}", errors[3].1);
         assert!(store.remove_baseline(&name("cut")).unwrap());
-        assert_eq!(store.baselines().unwrap().len(), 3);
+        assert_eq!(store.baselines().unwrap().len(), 4);
+    }
+
+    #[test]
+    fn what_is_no_directory_of_baselines_of_this_user_keeps_nobody_from_tidying() {
+        let (place, store) = store();
+        let baselines = place.path().join("baselines");
+        let run = place.path().join("runs").join(run_id(3).as_str());
+        let check = |what: &str| {
+            // Its record was not even begun.
+            std::fs::create_dir(&run).unwrap();
+            store.tidy().unwrap();
+            assert!(!run.exists(), "{what}");
+        };
+        std::fs::write(&baselines, "").unwrap();
+        check("a file");
+        assert!(store.baselines().is_err());
+        std::fs::remove_file(&baselines).unwrap();
+        std::os::unix::fs::symlink("/tmp", &baselines).unwrap();
+        check("a symbolic link");
+        std::fs::remove_file(&baselines).unwrap();
+        std::fs::create_dir(&baselines).unwrap();
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(&baselines, std::fs::Permissions::from_mode(0o777)).unwrap();
+        std::fs::write(baselines.join("theirs.json"), "{").unwrap();
+        check("a directory in which anybody may write");
+        assert_eq!((store.baselines().unwrap().len(), store.own_baselines().unwrap().len()), (1, 0));
+    }
+
+    #[test]
+    fn a_baseline_that_nobody_could_read_is_not_written() {
+        let (place, store) = store();
+        let runs = vec![run_id(1); 60_000];
+        let error = store.set_baseline(&Baseline::new(name("vast"), 5, runs)).unwrap_err();
+        assert!(error.to_string().contains("60000 runs are more than a baseline may have"), "{error}");
+        assert_eq!(std::fs::read_dir(place.path().join("baselines")).unwrap().count(), 0);
     }
 
     #[test]

@@ -26,12 +26,7 @@ impl Store {
                 let _ = self.runs().remove_file(&name);
             }
         }
-        if let Some(baselines) = self.baselines_directory()? {
-            let unfinished = baselines.names()?.into_iter().filter(|name| name.ends_with(".json.new"));
-            unfinished
-                .filter(|name| is_old(&baselines, name))
-                .try_for_each(|name| baselines.remove_file(&name))?;
-        }
+        self.tidy_baselines();
         for id in self.own_ids()? {
             let Ok(run) = self.own_run(&id) else { continue };
             if !run.directory().look_at(RECORD_FILE).is_err_and(|error| error.is_missing()) {
@@ -73,7 +68,7 @@ fn is_forgotten(directory: &Directory) -> bool {
     directory.names().is_ok_and(|names| names.iter().all(|name| is_old(directory, name)))
 }
 
-fn is_old(directory: &Directory, name: &str) -> bool {
+pub(super) fn is_old(directory: &Directory, name: &str) -> bool {
     let modified = directory.open_file(name).and_then(|file| {
         let modified = file.metadata().and_then(|metadata| metadata.modified());
         modified.map_err(|error| StoreError::system("look at", directory.path().join(name), error))

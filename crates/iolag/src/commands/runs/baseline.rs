@@ -1,5 +1,6 @@
 //! `iolag baseline`: runs with which others are compared, under a name.
 
+use iolag_analysis::RUNS_LEAST;
 use iolag_model::{Anchor, RunRecord, RunState, counted};
 use iolag_report::{BaselineContent, baseline_sentence, baselines_text, write_baselines_json};
 use iolag_store::{Baseline, BaselineName, FoundBaseline, KeeperIdentity, RunDirectory, Store, StoreError};
@@ -9,9 +10,6 @@ use crate::commands::Located;
 use crate::commands::runs::show;
 use crate::output::{self, Printed};
 use iolag_conduct::{ExitCode, Failure};
-
-/// Runs that a side of a comparison needs before anything can be said of it.
-const RUNS_LEAST: usize = 4;
 
 /// Runs one of these commands.
 ///
@@ -25,15 +23,19 @@ pub fn run(command: &BaselineCommand, common: &Common) -> Result<ExitCode, Failu
     }
 }
 
-/// All baselines of a store, for those who are about to remove runs: one that cannot be read may name them.
+/// All baselines that keep runs of this user in the store, for those who are about to remove runs: one that cannot be read may name them.
 ///
 /// # Errors
 /// If one of them cannot be read.
 pub fn all(store: &Store) -> Result<Vec<Baseline>, Failure> {
-    let read = |(name, read): FoundBaseline| {
-        read.map_err(|error| Failure::unusable(format!("{}; nothing is removed", unreadable(&name, &error))))
-    };
-    store.baselines().map_err(Failure::unusable)?.into_iter().map(read).collect()
+    let read =
+        |(name, read): FoundBaseline| read.map_err(|error| Failure::unusable(unreadable(&name, &error)));
+    store.own_baselines().map_err(Failure::unusable)?.into_iter().map(read).collect()
+}
+
+/// What was to be removed stays because of this.
+pub fn nothing_is_removed(failure: Failure) -> Failure {
+    Failure { sentence: failure.sentence + "; nothing is removed", ..failure }
 }
 
 fn set(options: &BaselineSet, common: &Common) -> Result<ExitCode, Failure> {
@@ -133,8 +135,12 @@ fn content(store: &Store, baseline: Baseline) -> BaselineContent {
     BaselineContent { name: baseline.name.to_string(), set_ns: baseline.set_ns, runs: baseline.runs, left }
 }
 
-fn unreadable(name: &BaselineName, error: &StoreError) -> String {
-    format!("the baseline {name}: {error}; set it again, or remove it with: iolag baseline remove {name}")
+fn unreadable(name: &str, error: &StoreError) -> String {
+    let advice = match name.parse::<BaselineName>() {
+        Ok(name) => format!("set it again, or remove it with: iolag baseline remove {name}"),
+        Err(_) => "remove the file if nobody needs it".to_owned(),
+    };
+    format!("the baseline {name}: {error}; {advice}")
 }
 
 fn remove(options: &BaselineRemove, common: &Common) -> Result<ExitCode, Failure> {

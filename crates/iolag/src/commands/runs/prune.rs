@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use iolag_model::{Anchor, RunId, counted};
-use iolag_store::{FlawKind, KeeperIdentity, Removal, Retention, Store, StoreError, runs_to_remove};
+use iolag_store::{
+    Baseline, FlawKind, KeeperIdentity, Removal, Retention, Store, StoreError, runs_to_remove,
+};
 
 use crate::args::{Common, Prune};
 use crate::commands::Located;
@@ -39,10 +41,13 @@ pub fn run(options: &Prune, common: &Common) -> Result<ExitCode, Failure> {
     let needs = left_places::needs(&runs)?;
     output::with_store(&located.root, common, || {
         let store = located.open()?;
+        // Baselines may have been set since it was looked.
+        let spared = runs_of(&baseline::all(&store)?);
         let mut printed = Printed::default();
         let needed = needs.iter().flatten();
         printed.complaints.extend(needed.map(|need| format!("not pruned: {}: {}", need.clause, need.advice)));
-        let free = doomed.iter().zip(&needs).filter(|(_, needs)| needs.is_empty());
+        let free = doomed.iter().zip(&needs);
+        let free = free.filter(|((id, _), needs)| needs.is_empty() && !spared.contains(id));
         for ((id, _), _) in free {
             let what = match options.yes {
                 true => remove(&store, id),
@@ -72,8 +77,8 @@ fn look(located: &Located, retention: &Retention) -> Result<(Vec<Doomed>, Vec<St
     let listed = store.list().map_err(Failure::unusable)?;
     let now = Anchor::take().realtime_ns;
     let by_rules = |retention: &Retention| runs_to_remove(&listed, retention, now, KeeperIdentity::is_alive);
-    let baselines = baseline::all(&store)?;
-    let spared = baselines.iter().flat_map(|baseline| baseline.runs.iter().cloned()).collect();
+    let baselines = baseline::all(&store).map_err(baseline::nothing_is_removed)?;
+    let spared = runs_of(&baselines);
     let doomed = by_rules(&Retention { spared, ..retention.clone() });
     // What no rule may remove would stay for ever without a word.
     let flaws = listed.iter().filter_map(|run| run.record.as_ref().err());
@@ -104,6 +109,10 @@ fn look(located: &Located, retention: &Retention) -> Result<(Vec<Doomed>, Vec<St
         }
     }
     Ok((removable, kept))
+}
+
+fn runs_of(baselines: &[Baseline]) -> BTreeSet<RunId> {
+    baselines.iter().flat_map(|baseline| baseline.runs.iter().cloned()).collect()
 }
 
 fn remove(store: &Store, id: &RunId) -> Result<String, StoreError> {

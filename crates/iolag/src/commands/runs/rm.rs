@@ -6,9 +6,9 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use iolag_keeper::Signals;
-use iolag_model::{counted, format_bytes};
+use iolag_model::{RunId, counted, format_bytes};
 use iolag_report::state_name;
-use iolag_store::{FlawKind, KeeperIdentity, Listed, Removal, RunDirectory, Store, StoreError};
+use iolag_store::{Baseline, FlawKind, KeeperIdentity, Listed, Removal, RunDirectory, Store, StoreError};
 use serde::{Deserialize, Serialize};
 
 use crate::args::{Common, Rm};
@@ -61,13 +61,7 @@ fn look(located: &Located, names: &[String]) -> Result<Vec<Doomed>, Failure> {
             return Err(Failure::usage(sentence));
         };
         refuse(&listed)?;
-        if let Some(baseline) =
-            baseline::all(&store)?.iter().find(|baseline| baseline.runs.contains(run.id()))
-        {
-            let (id, name) = (run.id(), &baseline.name);
-            let first = format!("iolag baseline remove {name} first; nothing is removed");
-            return Err(Failure::usage(format!("run {id} is in the baseline {name}: {first}")));
-        }
+        refuse_in_baseline(&store, run.id()).map_err(baseline::nothing_is_removed)?;
         let mut what = description(&listed);
         // A run whose manifest cannot be read must be removable all the same.
         let places = left_places::of(&run, listed.record.as_deref().ok()).unwrap_or_else(|error| {
@@ -82,6 +76,16 @@ fn look(located: &Located, names: &[String]) -> Result<Vec<Doomed>, Failure> {
         });
     }
     Ok(doomed)
+}
+
+/// Refuses what a baseline names.
+fn refuse_in_baseline(store: &Store, id: &RunId) -> Result<(), Failure> {
+    match baseline::all(store)?.iter().find(|baseline| baseline.runs.contains(id)) {
+        Some(Baseline { name, .. }) => Err(Failure::usage(format!(
+            "run {id} is in the baseline {name}: iolag baseline remove {name} first"
+        ))),
+        None => Ok(()),
+    }
 }
 
 fn find(located: &Located, name: &str) -> Result<(Store, RunDirectory), Failure> {
@@ -217,6 +221,8 @@ fn remove(located: &Located, doomed: &[Doomed]) -> Printed {
     let mut printed = Printed { complaints: located.silence().into_iter().collect(), ..Printed::default() };
     for run in doomed {
         let removed = find(located, &run.name).and_then(|(store, found)| {
+            // Somebody may have thought for a long time before agreeing.
+            refuse_in_baseline(&store, found.id())?;
             store.remove_run(found.id(), KeeperIdentity::is_alive).map_err(Failure::unusable)
         });
         let what = match removed {
