@@ -4,15 +4,18 @@
 //! ([`StageClock`]), its quantile the median of theirs, its share one of all their attempts. What hung or failed is not dropped, but a bound:
 //! a rate is at most what was measured before, and of what a run did not get to it is only known that it may be as slow as anything.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use iolag_model::{
-    Level, Nanoseconds, Operation, Phase, Role, RunRecord, RunState, StageIndex, TargetIndex, format_duration,
+    ClientId, Level, Nanoseconds, Operation, Phase, Role, RunRecord, RunState, StageIndex, TargetIndex,
+    format_duration,
 };
 
 use super::stage_rates::StageClock;
-use super::summary::{QuantileEstimate, StageEnding, Summaries, Summary};
+use super::summary::{Precision, QuantileEstimate, StageClient, StageEnding, Summaries, Summary};
 use crate::statistics::interval::estimate::Estimate;
+use crate::statistics::quantile::histogram::HISTOGRAM_RELATIVE_ERROR;
 
 /// What is compared between runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -74,6 +77,17 @@ pub struct CellStages {
     pub target: TargetIndex,
     /// The stages that are repetitions of it; none where summaries tell no stages apart.
     pub stages: Vec<StageIndex>,
+    /// Whether the rate of its stages is its own.
+    pub pace: Pace,
+}
+
+/// How an operation stands to the rate of its stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// Its rate is that of the stage.
+    Sets,
+    /// It takes turns with another operation, whose rate says all that its own would; or a schedule sets it.
+    Follows,
 }
 
 /// A quantity of a run, as far as it is known.
@@ -157,6 +171,9 @@ pub struct RunValues {
     pub standing: Standing,
     /// Its cells; none if it is no unit.
     pub cells: Vec<CellValue>,
+    /// By how much the logarithm of a quantile may be off because the durations of a long run are counted in a histogram; 0 if they were
+    /// sorted.
+    pub step: f64,
 }
 
 /// The values of a run in the cells that its workload names, by summaries that tell apart what it says and have the thresholds of the shares
@@ -170,10 +187,14 @@ pub fn run_values(
     let standing = standing(record, summaries);
     let cells = if standing.is_unit() { cells } else { &[] };
     let run = Measured { record, summaries, standing };
-    RunValues { standing, cells: cells.iter().filter_map(|cell| run.value(cell, quantities)).collect() }
+    let step = match summaries.precision {
+        Precision::Histogram => HISTOGRAM_RELATIVE_ERROR.ln_1p(),
+        Precision::Exact => 0.0,
+    };
+    RunValues { standing, cells: cells.iter().filter_map(|cell| run.value(cell, quantities)).collect(), step }
 }
 
-/// What hung counts first: who breaks off a run because of that takes nothing back.
+/// What hung or failed counts first: who breaks off a run because of that takes nothing back.
 fn standing(record: &RunRecord, summaries: &Summaries) -> Standing {
     let mut measured = summaries.summaries.iter().filter(|summary| is_measured(summary)).peekable();
     let deadlines = record.spec.deadlines_of(Role::Load);
@@ -188,6 +209,7 @@ fn standing(record: &RunRecord, summaries: &Summaries) -> Standing {
     match record.state {
         _ if measured.any(is_hung) => Standing::Hung,
         RunState::Complete => Standing::Whole,
+        _ if record.state.has_failed_target() => Standing::Failed,
         _ if record.state.is_broken_off() => Standing::BrokenOff,
         _ => Standing::Failed,
     }
@@ -221,8 +243,10 @@ impl Measured<'_> {
         if attempts + failures == 0 && !was_in_the_way {
             return None;
         }
-        // What the target refused, because it was full or gone, took as long as anything.
-        let is_bound = failures > 0 && self.is_cut_short();
+        // What the target refused, because it was full or gone, took as long as anything; so did what a stage that did not begin had to do.
+        let begun = cell.stages.iter().filter(|stage| rows.iter().any(|row| row.key.stage == Some(**stage)));
+        let is_short = was_in_the_way && begun.count() < cell.stages.len();
+        let is_bound = is_short || failures > 0 && self.is_cut_short();
         let of_duration = |amount: RunAmount| if is_bound { amount.or_more() } else { amount };
         let amount = |quantity: RunQuantity| match quantity {
             RunQuantity::Rate => self.rate(cell),
@@ -235,9 +259,9 @@ impl Measured<'_> {
         Some(CellValue { cell: cell.cell, target: cell.target, attempts, amounts })
     }
 
-    /// `None` where stages are not told apart: what a schedule or a budget asked for is no rate of the target.
+    /// `None` where it would be another operation's, or what a schedule or a budget asked for.
     fn rate(&self, cell: &CellStages) -> Option<RunAmount> {
-        if cell.stages.is_empty() {
+        if cell.pace == Pace::Follows {
             return None;
         }
         let (mut succeeded, mut seconds, mut is_bound) = (0, 0.0, false);
@@ -267,16 +291,15 @@ impl Measured<'_> {
     /// Whether somebody would have waited longer in this stage than was measured.
     fn was_held_up(&self, stage: StageIndex, summaries: &[Summary]) -> bool {
         let mut measured = summaries.iter().filter(|summary| is_measured(summary));
-        let load = self.record.clients.iter().filter(|client| client.role.is_load()).count();
-        let ended = self
-            .summaries
-            .stage_clients
-            .iter()
-            .filter(|client| client.stage == stage && client.ending == StageEnding::Ended);
+        let ended = |end: &&StageClient| end.stage == stage && end.ending == StageEnding::Ended;
+        let ended: BTreeSet<ClientId> =
+            self.summaries.stage_clients.iter().filter(ended).map(|end| end.client).collect();
+        let mut load = self.record.clients.iter().filter(|client| client.role.is_load());
         let is_held_up = |summary: &Summary| {
             summary.hung + summary.timeout > 0 || self.is_cut_short() && summary.failures() > 0
         };
-        self.standing != Standing::Whole && (ended.count() < load || measured.any(is_held_up))
+        self.standing != Standing::Whole
+            && (!load.all(|client| ended.contains(&client.client)) || measured.any(is_held_up))
     }
 
     /// Of a run that is complete failures are data like others.

@@ -346,6 +346,8 @@ fn shorten(reasons: &mut Vec<String>) {
     const REASONS_MAX: usize = 10;
     reasons.dedup();
     if reasons.len() > REASONS_MAX {
+        // What decides how others count the run is said in any case.
+        reasons.sort_by_key(|reason| !ending::decides(reason));
         let more = reasons.split_off(REASONS_MAX - 1).len();
         reasons.push(format!("and {}", counted(more as u64, "more reason", "more reasons")));
     }

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use iolag_analysis::{LostObjects, Summaries, Summary, WorkingSet, analyse_metadata};
-use iolag_model::{ErrorClass, Level, Operation, RunRecord, counted, format_count};
+use iolag_model::{ErrorClass, Level, Operation, RunRecord, counted, ending::TARGET_FAILED, format_count};
 
 /// Marks the record of a run whose target failed. Returns whether anything was changed.
 pub fn note_in(record: &mut RunRecord, summaries: &Summaries) -> bool {
@@ -72,7 +72,7 @@ fn reason(summaries: &[Summary], counts: impl Fn(ErrorClass) -> bool) -> Option<
     classes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let names: Vec<_> = classes.into_iter().map(|(name, _)| name).collect();
     Some(format!(
-        "the target failed while it was measured: {} of {} ended with {}",
+        "{TARGET_FAILED}: {} of {} ended with {}",
         format_count(failures),
         counted(attempts, one, many),
         names.join(", ")

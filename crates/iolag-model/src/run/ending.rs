@@ -19,21 +19,40 @@ pub const NOT_STORED: &str = "missing: recorded, but not stored";
 /// The same of what found no room in memory.
 pub const NO_ROOM: &str = "found no room";
 
+/// What is said of a target that refused what it was asked begins so.
+pub const TARGET_FAILED: &str = "the target failed while it was measured";
+
 impl RunState {
+    /// Whether its target refused what it was asked: it was full, gone, read-only.
+    pub fn has_failed_target(&self) -> bool {
+        self.reasons().any(|reason| reason.starts_with(TARGET_FAILED))
+    }
+
+    /// Why the run is not complete, in one clause each.
+    fn reasons(&self) -> impl Iterator<Item = &str> {
+        let all = match self {
+            Self::Incomplete { reason } => Some(reason.split("; ")),
+            Self::Running { .. } | Self::Recovered { .. } | Self::Complete => None,
+        };
+        all.into_iter().flatten()
+    }
+
     /// Whether a reason why the run is not complete lies with its user or its host.
     pub fn is_broken_off(&self) -> bool {
-        const WHOLE: [&str; 4] = [INTERRUPTED, TERMINAL_CLOSED, TOLD_TO_END, STOPPED_FOR_ROOM];
-        let is_ours = |reason: &str| {
-            WHOLE.contains(&reason)
-                || reason.starts_with(OF_MEASURER)
-                || [NOT_STORED, NO_ROOM].iter().any(|end| reason.ends_with(end))
-        };
-        match self {
-            Self::Running { .. } | Self::Recovered { .. } => true,
-            Self::Complete => false,
-            Self::Incomplete { reason } => reason.split("; ").any(is_ours),
-        }
+        matches!(self, Self::Running { .. } | Self::Recovered { .. }) || self.reasons().any(is_ours)
     }
+}
+
+/// Whether this reason decides what the run is to those who compare it.
+pub fn decides(reason: &str) -> bool {
+    is_ours(reason) || reason.starts_with(TARGET_FAILED)
+}
+
+fn is_ours(reason: &str) -> bool {
+    const WHOLE: [&str; 4] = [INTERRUPTED, TERMINAL_CLOSED, TOLD_TO_END, STOPPED_FOR_ROOM];
+    WHOLE.contains(&reason)
+        || reason.starts_with(OF_MEASURER)
+        || [NOT_STORED, NO_ROOM].iter().any(|end| reason.ends_with(end))
 }
 
 #[cfg(test)]
@@ -59,6 +78,9 @@ mod tests {
         ] {
             assert_eq!(RunState::Incomplete { reason: reason.into() }.is_broken_off(), expected, "{reason}");
         }
+        let both = "interrupted (Ctrl-C); the target failed while it was measured: 2 of 24 operations ended with no space left";
+        let both = RunState::Incomplete { reason: both.into() };
+        assert!(both.is_broken_off() && both.has_failed_target());
         assert!(!RunState::Complete.is_broken_off());
         assert!(RunState::Recovered { reason: "its keeper was killed".into() }.is_broken_off());
     }

@@ -8,7 +8,7 @@ use super::analysis::analyse_check;
 use super::rows::KNOWN_ROWS;
 use crate::run::grouping::Grouping;
 use crate::run::summary::Summaries;
-use crate::run::values::{Cell, CellStages};
+use crate::run::values::{Cell, CellStages, Pace};
 use crate::run::workload::{Analysed, RunAnalysis};
 use crate::statistics::quantile::censored::Censoring;
 
@@ -35,6 +35,7 @@ impl Analysed for CheckSpec {
                 cell: Cell { operation, phase: None },
                 target,
                 stages: Vec::new(),
+                pace: Pace::Follows,
             })
         };
         asked.flat_map(rows).collect()

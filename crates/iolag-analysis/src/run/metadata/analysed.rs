@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use iolag_model::{MetadataSpec, RunRecord, counted};
+use iolag_model::{MetadataSpec, Pattern, RunRecord, counted};
 
 use super::analysis::analyse_metadata;
 use super::cells::cells;
@@ -25,8 +25,12 @@ impl Analysed for MetadataSpec {
         cells(self, &record.stages)
     }
 
+    /// In mdtest's school each operation has a rate of its own; where operations take turns all have the same.
     fn compared(&self) -> RunQuantity {
-        RunQuantity::Rate
+        match self.pattern {
+            Pattern::Batch => RunQuantity::Rate,
+            Pattern::Code | Pattern::Paper => RunQuantity::Median,
+        }
     }
 
     fn title(&self, names: &str, clients: u32) -> String {

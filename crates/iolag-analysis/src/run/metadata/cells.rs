@@ -4,7 +4,7 @@ use iolag_model::{
     Access, Durability, Granularity, MetadataSpec, Operation, Phase, StageRecord, TargetIndex,
 };
 
-use crate::run::values::{Cell, CellStages};
+use crate::run::values::{Cell, CellStages, Pace};
 
 /// The cells of these stages, planned or done. An operation of the benchmark phase, or of mdtest's school, is a cell by its own name, so
 /// that the one can stand beside the other; making and removing the working set are cells of their phases.
@@ -16,11 +16,34 @@ pub(super) fn cells(spec: &MetadataSpec, stages: &[StageRecord]) -> Vec<CellStag
             let cell = Cell { operation, phase };
             match cells.iter_mut().find(|known| known.cell == cell) {
                 Some(known) => known.stages.push(stage.stage),
-                None => cells.push(CellStages { cell, target: TargetIndex(0), stages: vec![stage.stage] }),
+                None => cells.push(CellStages {
+                    cell,
+                    target: TargetIndex(0),
+                    stages: vec![stage.stage],
+                    pace: pace(operation, stage.phase, spec.access),
+                }),
             }
         }
     }
     cells
+}
+
+/// Operations that take turns are as many in as much time: the one that ends the turn of an object counts it.
+fn pace(operation: Operation, phase: Phase, access: Access) -> Pace {
+    use Operation::{
+        CallCreate, CallMkdir, CallOpen, CallRmdir, CallStat, CallUnlink, Create, Delete, MakeDirectory,
+        Read, RemoveDirectory, Stat,
+    };
+    let sets_it = match operation {
+        Create | CallCreate => true,
+        Read | CallOpen => phase == Phase::BatchRead || access == Access::ReadOnly,
+        Delete | CallUnlink => matches!(phase, Phase::BatchRemove | Phase::Cleanup),
+        Stat | CallStat => phase == Phase::BatchStat,
+        MakeDirectory | CallMkdir => phase == Phase::TreeCreate,
+        RemoveDirectory | CallRmdir => phase == Phase::TreeRemove,
+        _ => false,
+    };
+    if sets_it { Pace::Sets } else { Pace::Follows }
 }
 
 /// What is done in a phase, as the workload's script has it.

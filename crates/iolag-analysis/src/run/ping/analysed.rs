@@ -5,7 +5,7 @@ use iolag_model::{Operation, PingSpec, RunRecord, TargetIndex};
 use super::analysis::analyse_ping;
 use crate::run::grouping::Grouping;
 use crate::run::summary::Summaries;
-use crate::run::values::{Cell, CellStages};
+use crate::run::values::{Cell, CellStages, Pace};
 use crate::run::workload::{Analysed, RunAnalysis};
 use crate::statistics::quantile::censored::Censoring;
 
@@ -25,6 +25,7 @@ impl Analysed for PingSpec {
             cell: Cell { operation, phase: None },
             target: TargetIndex(0),
             stages: Vec::new(),
+            pace: Pace::Follows,
         };
         [Operation::Probe, Operation::Stat, Operation::Read, Operation::Create].map(row).to_vec()
     }

@@ -12,7 +12,8 @@ use super::ranks::Ranks;
 use crate::statistics::dependence::effective_size::variance_of;
 use crate::statistics::student::{student_p, student_two_sided};
 
-/// Where each run resembles the one before by φ, the differences of A B, B A are correlated by φ (1 - φ)/2, an eighth at most.
+/// Where each run resembles the one before by φ, the differences of A B, B A are correlated by φ (1 - φ)/2, an eighth at most, if
+/// a block has two runs; over the drawn places of many it is 0.136.
 const TURNED_LIKENESS: f64 = 0.125;
 /// By so much logarithms may differ because they were rounded.
 const ROUNDING: f64 = 1e-12;
