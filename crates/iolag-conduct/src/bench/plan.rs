@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use iolag_backend::{Descriptors, Target};
 use iolag_keeper::Room;
-use iolag_model::{MonotonicClock, OnHang, RunSpec, WorkloadSpec, format_bytes, one_line};
+use iolag_model::{MonotonicClock, OnHang, RunSpec, WorkloadSpec, format_bytes, format_count, one_line};
 use iolag_workload::{can_unshare, workload};
 
 use crate::bench::campaign::{Campaign, Point};
@@ -17,6 +17,8 @@ use crate::failure::Failure;
 
 /// More clients than this are not threads any more but a mistake.
 const CLIENTS_MAX: u64 = 1 << 16;
+/// More runs than this are not a campaign any more but a mistake: at a second each they take most of a day.
+const RUNS_MAX: u64 = 1 << 16;
 /// More shared memory than any node has is a mistake.
 const BUFFER_MAX: u64 = 1 << 40;
 
@@ -56,6 +58,7 @@ pub fn plan_bench<V>(
             }
         }
     }
+    refuse_too_many(&options, points.len())?;
     Ok(Campaign::of(options, &points))
 }
 
@@ -82,6 +85,7 @@ fn absolute(side: &Side) -> Side {
 }
 
 fn refuse_nothing(options: &BenchOptions) -> Result<(), Failure> {
+    refuse_empty("--clients", &options.clients)?;
     for (name, values) in [("--clients", options.clients.as_slice()), ("--repeat", &[options.repeat])] {
         if values.contains(&0) {
             return Err(Failure::usage(format!("{name} 0 measures nothing: give a number of at least 1")));
@@ -93,6 +97,29 @@ fn refuse_nothing(options: &BenchOptions) -> Result<(), Failure> {
             "--clients {clients} is more than one node can run: at most {CLIENTS_MAX}"
         ))),
     }
+}
+
+/// A list without anything in it would make a campaign without runs.
+pub(super) fn refuse_empty(name: &str, values: &[u64]) -> Result<(), Failure> {
+    match values {
+        [] => {
+            Err(Failure::usage(format!("{name} is an empty list: give at least one number, or leave it out")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn refuse_too_many(options: &BenchOptions, points: usize) -> Result<(), Failure> {
+    let runs = options.repeat.saturating_mul(points as u64);
+    if runs > RUNS_MAX {
+        return Err(Failure::usage(format!(
+            "--repeat {} makes {} runs, more than a campaign can have: at most {}",
+            options.repeat,
+            format_count(runs),
+            format_count(RUNS_MAX)
+        )));
+    }
+    Ok(())
 }
 
 /// What a sweep compares must differ: equal points would stand side by side in every table as if they did.

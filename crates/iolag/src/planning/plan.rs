@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use iolag_backend::Target;
 use iolag_conduct::{BenchOptions, Campaign, Failure, Limits, Side, SideCommand, plan_metadata};
-use iolag_model::{Access, Durability, Nanoseconds, Verification, WearOut, parse_bytes, parse_count};
+use iolag_model::{
+    Access, Durability, Nanoseconds, Verification, WearOut, one_line, parse_bytes, parse_count,
+};
 use iolag_workload::MetadataOptions;
 use toml::Spanned;
 
@@ -77,7 +79,7 @@ impl Planning<'_> {
     fn options(&self, bench: &MetadataTable) -> Result<BenchOptions, DocumentError> {
         let (document, usual) = (self.document, BenchOptions::default());
         Ok(BenchOptions {
-            name: document.name.as_ref().map(|name| name.get_ref().clone()),
+            name: document.name.as_ref().map(|name| self.name(name)).transpose()?,
             sides: self.sides()?,
             clients: self.all(bench.clients.as_deref(), usual.clients, parse_count)?,
             repeat: self.one(document.repeat.as_ref(), usual.repeat, parse_count)?,
@@ -92,6 +94,15 @@ impl Planning<'_> {
             seed: document.seed.unwrap_or(usual.seed),
             labels: self.labels(&document.labels, &self.wishes.labels)?,
         })
+    }
+
+    /// A name stands in lines of tables.
+    fn name(&self, name: &Text) -> Result<String, DocumentError> {
+        let text = name.get_ref();
+        match !text.trim().is_empty() && one_line(text) == *text {
+            true => Ok(text.clone()),
+            false => Err(self.source.error(name, format!("{text:?} is no name: expected a line of text"))),
+        }
     }
 
     fn metadata(&self, bench: &MetadataTable) -> Result<MetadataOptions, DocumentError> {
@@ -136,9 +147,9 @@ impl Planning<'_> {
         }
         let mut sides = Vec::new();
         for table in tables {
-            let name = table.name.get_ref();
+            let name = &self.name(&table.name)?;
             let is_same = |other: &&SideTable| other.name.get_ref() == name;
-            if name.is_empty() || tables.iter().filter(is_same).count() > 1 {
+            if tables.iter().filter(is_same).count() > 1 {
                 let message = format!("{name:?} is no name of its own for a side");
                 return Err(self.source.error(&table.name, message));
             }
@@ -351,6 +362,17 @@ mod tests {
             (format!("{BENCH}clients = [1,\n0]"), "plan.toml:1: --clients 0 measures nothing"),
             (format!("{BENCH}clients = [1,\n\"x\"]"), "plan.toml:4: \"x\" is not a whole number"),
             (format!("{BENCH}objects = 5000"), "plan.toml:1: 3000 objects are precreated per dataset"),
+            (format!("{BENCH}clients = []"), "plan.toml:1: --clients is an empty list"),
+            (format!("{BENCH}precreate = []"), "plan.toml:1: --precreate is an empty list"),
+            (
+                format!("repeat = 4294967296\n{BENCH}"),
+                "plan.toml:2: --repeat 4294967296 makes 4 294 967 296 runs",
+            ),
+            (
+                format!("name = \"a\\nb\"\n{BENCH}"),
+                "plan.toml:1: \"a\\nb\" is no name: expected a line of text",
+            ),
+            (format!("[[side]]\nname = \" \"\n{BENCH}"), "plan.toml:2: \" \" is no name"),
             (format!("{BENCH}frequency = 1"), "plan.toml:3: unknown field `frequency`"),
             (format!("labels = {{ night = \"2\" }}\n{BENCH}"), "plan.toml:1: the label night is given twice"),
             (

@@ -4,7 +4,7 @@ use iolag_workload::MetadataOptions;
 
 use crate::bench::campaign::Campaign;
 use crate::bench::options::BenchOptions;
-use crate::bench::plan::{plan_bench, refuse_equal};
+use crate::bench::plan::{plan_bench, refuse_empty, refuse_equal};
 use crate::environment::limits::Limits;
 use crate::failure::Failure;
 
@@ -17,6 +17,7 @@ pub fn plan_metadata(
     metadata: &MetadataOptions,
     limits: &Limits,
 ) -> Result<Campaign, Failure> {
+    refuse_empty("--precreate", &metadata.precreated_objects)?;
     refuse_equal("--precreate", &metadata.precreated_objects, u64::to_string)?;
     metadata.refuse_contradictions().map_err(Failure::usage)?;
     let variants = metadata.variants();
@@ -43,6 +44,24 @@ mod tests {
     fn campaign() -> Campaign {
         let sizes = MetadataOptions { precreated_objects: vec![1000, 2000], ..MetadataOptions::default() };
         plan_metadata(options(&["memory:", "/x"]), &sizes, &Limits::default()).unwrap()
+    }
+
+    #[test]
+    fn a_campaign_of_no_run_or_of_too_many_is_refused() {
+        let refused = |options: BenchOptions, sizes: &[u64]| {
+            let sizes = MetadataOptions { precreated_objects: sizes.to_vec(), ..MetadataOptions::default() };
+            plan_metadata(options, &sizes, &Limits::default()).unwrap_err().sentence
+        };
+        // As a u32 that would be none.
+        for repeat in [1 << 32, (1 << 14) + 1, u64::MAX] {
+            let refused = refused(BenchOptions { repeat, ..options(&["memory:", "/x"]) }, &[3000]);
+            assert!(refused.starts_with(&format!("--repeat {repeat} makes ")), "{refused}");
+            assert!(refused.ends_with("more than a campaign can have: at most 65 536"), "{refused}");
+        }
+        let without_clients = refused(BenchOptions { clients: vec![], ..options(&["memory:"]) }, &[3000]);
+        assert!(without_clients.starts_with("--clients is an empty list"), "{without_clients}");
+        let without_sizes = refused(options(&["memory:"]), &[]);
+        assert!(without_sizes.starts_with("--precreate is an empty list"), "{without_sizes}");
     }
 
     #[test]

@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 use super::contact::{Contacts, look_at_targets};
 use crate::args::Watch;
 use crate::commands::history::access::{Chosen, Unopened, failure};
-use crate::documents::{DocumentError, find_programs};
+use crate::documents::{DocumentError, Source, find_programs};
+use crate::planning::PlanDocument;
 use crate::serve::Textfile;
 use crate::watching::{Document, Places, ProcessOrigin, Wishes, plan, programs};
 
@@ -70,7 +71,15 @@ impl Configuration {
     /// # Errors
     /// One sentence with file and line.
     pub fn document(&self) -> Result<Document, Failure> {
-        Document::parse(&self.name, &self.text).map_err(Failure::usage)
+        let source = Source { file: &self.name, text: &self.text };
+        Document::parse(source.file, source.text).map_err(|error| match PlanDocument::parse(&source) {
+            Ok(_) => {
+                let message =
+                    format!("this is a plan, and no watch file: iolag run {} takes it", source.file);
+                Failure::usage(error.saying(message))
+            }
+            Err(_) => Failure::usage(error),
+        })
     }
 
     /// Why a watch that runs does not take it, with file and line: it names another history, or another directory in memory.

@@ -56,6 +56,9 @@ fn ready_made_plans_are_listed_printed_and_taken() {
     let watch = user.iolag(&["run", "login-node.toml"]);
     assert_eq!(watch.code, 2, "{watch:?}");
     assert!(watch.errors.contains("login-node.toml:4: this is a watch file, and no plan"), "{watch:?}");
+    let plan = user.iolag(&["watch", "-c", "nightly.toml"]);
+    assert_eq!(plan.code, 2, "{plan:?}");
+    assert!(plan.errors.contains("this is a plan, and no watch file: iolag run /"), "{plan:?}");
     let nowhere = user.iolag(&["run", "nightly.toml"]);
     assert_eq!(nowhere.code, 2, "{nowhere:?}");
     assert!(nowhere.errors.contains("storage has no target: name one"), "{nowhere:?}");
