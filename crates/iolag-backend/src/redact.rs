@@ -33,6 +33,54 @@ pub fn redact_argument(text: &str) -> String {
     if redacted == joined { text.to_owned() } else { redacted }
 }
 
+/// The words of a user's command as they may be kept: besides URLs also without the values of options and variables that are called password,
+/// token or the like, in one word (`--password=x`, `user=me,password=x`), in two (`--password x`), or within what a shell reads.
+pub fn redact_command(words: &[String]) -> Vec<String> {
+    let mut is_value = false;
+    let shown = |word: &String| {
+        let asks = word.starts_with('-') && is_secret(word) && word.chars().all(is_of_name);
+        match std::mem::replace(&mut is_value, asks) {
+            true => HIDDEN.to_owned(),
+            false => without_secret_values(&redact_argument(word)),
+        }
+    };
+    words.iter().map(shown).collect()
+}
+
+const fn is_of_name(character: char) -> bool {
+    character.is_ascii_alphanumeric() || matches!(character, '_' | '-')
+}
+
+/// In doubt a value reaches far: to where a shell or a list of options would certainly end it.
+fn without_secret_values(word: &str) -> String {
+    let mut shown = String::with_capacity(word.len());
+    let mut rest = word;
+    while let Some(begin) = rest.find(is_of_name) {
+        let length = rest[begin..].find(|character| !is_of_name(character)).unwrap_or(rest.len() - begin);
+        let name = &rest[begin..begin + length];
+        let (known, after) = rest.split_at(begin + length);
+        shown.push_str(known);
+        rest = after;
+        let has_value =
+            |next: &char| matches!(next, '=' | ':') || name.starts_with('-') && next.is_whitespace();
+        if let Some(next) = after.chars().next().filter(has_value).filter(|_| is_secret(name)) {
+            let value = after[next.len_utf8()..].trim_start();
+            shown.push(next);
+            shown.push_str(HIDDEN);
+            rest = &value[end_of_value(value)..];
+        }
+    }
+    shown + rest
+}
+
+fn end_of_value(value: &str) -> usize {
+    let end = match value.chars().next() {
+        Some(quote @ ('\'' | '"')) => value[1..].find(quote).map(|at| at + 2),
+        _ => value.find([',', ';', '&', '|', '\n']),
+    };
+    end.unwrap_or(value.len())
+}
+
 fn without_password(url: &str) -> String {
     let hidden = url.rfind('@').and_then(|at| {
         let colon = url[..at].find(':')?;
@@ -97,7 +145,40 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_command_shows_no_password_that_is_called_one() {
+        for (words, shown) in [
+            (&["mount", "-o", "size=32m", "none", "/m"][..], &["mount", "-o", "size=32m", "none", "/m"][..]),
+            (
+                &["mount", "-o", "username=me,password=ge heim,vers=3"],
+                &["mount", "-o", "username=me,password=***,vers=3"],
+            ),
+            (&["load", "--password", "geheim", "x"], &["load", "--password", "***", "x"]),
+            (&["load", "--password=geheim", "x"], &["load", "--password=***", "x"]),
+            (&["load", "--no-password", "--token", "geheim"], &["load", "--no-password", "***", "***"]),
+            (&["env", "PGPASSWORD=geheim", "x"], &["env", "PGPASSWORD=***", "x"]),
+            (&["sh", "-c", "load --secret 'ge;heim'; echo on"], &["sh", "-c", "load --secret ***; echo on"]),
+            (&["sh", "-c", "TOKEN=geheim load | grep x"], &["sh", "-c", "TOKEN=***| grep x"]),
+            (&["curl", "-H", "X-Auth-Token: geheim"], &["curl", "-H", "X-Auth-Token:***"]),
+            (&["psql", "postgres://me:geheim@h/x"], &["psql", "postgres://me:***@h/x"]),
+            (
+                &["systemctl", "start", "secret-mount.service"],
+                &["systemctl", "start", "secret-mount.service"],
+            ),
+            (&["--token"], &["--token"]),
+        ] {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(redact_command(&words), shown);
+            assert_eq!(redact_command(&redact_command(&words)), shown, "once is enough");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn no_command_makes_it_panic(words in prop::collection::vec("([a-z]{0,4}|-|token|=|:|,|'|\"| |ä|\n){0,12}", 0..4)) {
+            prop_assert_eq!(redact_command(&words).len(), words.len());
+        }
+
         #[test]
         fn no_password_is_left(password in "[!-~äß€]{1,30}", host in "[a-z]{1,8}", path in "(/[a-z0-9]{0,8}){0,3}") {
             let text = format!("scheme://USER:{password}@{host}{path}");

@@ -97,6 +97,7 @@ pub fn conduct_campaign(
         conducting.interruption.listen();
         let is_over = conducting.interruption.told().is_some() || put_back.is_err();
         if is_over && further > 0 {
+            end.code = end.code.max(ExitCode::Incomplete);
             let further = counted(further as u64, "further run is", "further runs are");
             attendant.say(&format!("the campaign ends here: {further} left out"));
             break;

@@ -5,8 +5,8 @@
 
 use std::os::fd::AsFd;
 
-use iolag_backend::{Target, redact_argument};
-use iolag_keeper::{Awaited, Messenger, Orphanage, wait_for_any};
+use iolag_backend::{Target, redact_argument, redact_command};
+use iolag_keeper::{Awaited, Messenger, Orphanage, Signals, wait_for_any};
 use iolag_model::{Clock, FailureCode, MonotonicClock, Nanoseconds, SideRecord, one_line};
 use iolag_watch::{Stamps, start_task};
 use iolag_workload::{TaskSpec, probe_task};
@@ -67,7 +67,7 @@ impl Side {
     /// What is on record of the commands, if there are any.
     pub(super) fn record(&self) -> Option<SideRecord> {
         let words = |command: &Option<SideCommand>| -> Vec<String> {
-            command.iter().flat_map(|command| &command.command).map(|word| redact_argument(word)).collect()
+            command.iter().flat_map(|command| redact_command(&command.command)).collect()
         };
         (self.before.is_some() || self.after.is_some())
             .then(|| SideRecord { before: words(&self.before), after: words(&self.after) })
@@ -152,8 +152,12 @@ fn perform(command: &SideCommand, is_broken_off: impl FnMut() -> bool) -> Result
     let stamps = Stamps::new().map_err(|error| cannot(&error))?;
     let task = TaskSpec::SetUp { command: command.command.clone() };
     let end = MonotonicClock.now().after(command.deadline);
-    let mut process =
-        start_task(root.as_fd(), || probe_task(&task, 0), &stamps).map_err(|error| cannot(&error))?;
+    let make = || {
+        // What asks the command to end is for the command alone: once the process that waits for it is gone, the guard kills it at once.
+        drop(Signals::block());
+        probe_task(&task, 0)
+    };
+    let mut process = start_task(root.as_fd(), make, &stamps).map_err(|error| cannot(&error))?;
     match wait_for_end(&mut process, &stamps, end, GRACE, is_broken_off) {
         Some(FailureCode::CUT) => return Err(incomplete("was broken off")),
         Some(_) => {

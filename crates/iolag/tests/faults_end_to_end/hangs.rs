@@ -123,3 +123,41 @@ fn last_run(scene: &Scene) -> std::path::PathBuf {
     runs.sort_by_key(fs::DirEntry::file_name);
     runs.last().unwrap().path()
 }
+
+/// What waits in the kernel cannot be ended, neither by its deadline nor by SIGKILL.
+#[test]
+fn a_command_of_a_side_that_hangs_in_the_kernel_is_left_behind() {
+    let scene = Scene::new();
+    let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+    fs::write(scene.target().join("file"), "x").unwrap();
+    let bench =
+        "[[bench]]\nworkload = \"metadata\"\ndatasets = 1\nprecreate = [5]\nobjects = 2\niterations = 1\n";
+    let side = |name: &str, when: &str| {
+        let file = fuse.path().join("file").display().to_string();
+        format!(
+            "[[side]]\nname = {name:?}\ntarget = \"memory:\"\n{when} = {{ command = [\"cat\", {file:?}], deadline = \"1s\" }}\n"
+        )
+    };
+    let plan = |when: &str| {
+        let other = "[[side]]\nname = \"works\"\ntarget = \"memory:\"\n";
+        fs::write(
+            scene.path().join("plan.toml"),
+            format!("order = \"sequential\"\n{}{other}{bench}", side("hangs", when)),
+        )
+        .unwrap();
+        scene.run(&["run", "plan.toml"])
+    };
+    fuse.hang(FuseCall::Open, "file");
+    let before = plan("before");
+    assert_eq!(before.code, Some(4), "{before:?}");
+    assert_says(&before.stderr, &["the command before runs of hangs, /", "this run is not made"]);
+    assert_says(&before.stdout, &["memory:", "complete"]);
+    let after = plan("after");
+    assert_eq!(after.code, Some(4), "{after:?}");
+    assert_says(
+        &after.stderr,
+        &["the command after runs of hangs, /", "the campaign ends here: 1 further run is left out"],
+    );
+    fuse.release();
+    scene.assert_nobody_is_left();
+}

@@ -199,6 +199,44 @@ fn a_user_who_ends_a_campaign_gets_the_side_put_back() {
 }
 
 #[test]
+fn who_ends_a_campaign_between_its_runs_is_told_that_it_is_incomplete() {
+    let scene = Scene::new();
+    let log = scene.path().join("log").display().to_string();
+    let plan = format!(
+        "repeat = 2\n{}{BENCH}",
+        side("one", "true", &format!("echo begun >> {log}; sleep 1; echo done >> {log}"))
+    );
+    std::fs::write(scene.path().join("plan.toml"), plan).unwrap();
+    let running = scene.start(&["run", "plan.toml"]);
+    assert!(wait_until(Duration::from_secs(30), || std::fs::exists(&log).unwrap()));
+    running.signal(libc::SIGINT);
+    let done = running.finish();
+    assert_eq!(std::fs::read_to_string(&log).unwrap(), "begun\ndone\n", "what puts things back goes on");
+    assert!(done.stderr.contains("the campaign ends here: 1 further run is left out"), "{done:?}");
+    assert_eq!(done.code, Some(4), "{done:?}");
+}
+
+#[test]
+fn a_command_that_is_asked_to_end_has_time_to_put_things_in_order() {
+    let user = User::new();
+    let before = "trap 'sleep 0.5; echo in order >> $HOME/log; exit 1' TERM; while :; do sleep 0.1; done";
+    let said = run(&user, &side("slow", before, "echo after >> $HOME/log"), &[]);
+    assert_eq!(said.code, 4, "{said:?}");
+    assert!(said.errors.contains("has not ended after 2.00 s, and was ended"), "{said:?}");
+    assert_eq!(lines(&user, "log"), ["in order", "after"]);
+}
+
+#[test]
+fn passwords_of_commands_are_in_no_run() {
+    let user = User::new();
+    let before = "export PASSWORD=geheim; true; : --token geheim";
+    let said = run(&user, &side("one", before, ": -o user=me,password=geheim"), &[]);
+    assert_eq!(said.code, 0, "{said:?}");
+    let kept = records(&user)[0]["plan"].to_string();
+    assert!(kept.contains("user=me,password=***") && !kept.contains("geheim"), "{kept}");
+}
+
+#[test]
 fn two_mounts_take_turns_under_one_mount_point() {
     // Who may mount this may mount those.
     let Some(_may_mount) = TmpfsMount::new(1 << 20) else { return };
