@@ -6,8 +6,8 @@ mod scenario;
 use iolag_analysis::figure::Figures;
 use iolag_analysis::{RunAnalysis, analyse_check, analyse_metadata, analyse_run};
 use iolag_model::{
-    ClockOffset, FailureCode, HostRecord, MonotonicTime, Nanoseconds, Operation, Outcome, Pattern, Phase,
-    RunRecord, RunState, WorkloadSpec,
+    CampaignPlan, ClockOffset, FailureCode, HostRecord, MonotonicTime, Nanoseconds, Operation, Outcome,
+    Pattern, Phase, RunRecord, RunState, SideRecord, WorkloadSpec,
 };
 use iolag_report::{
     CampaignRun, CheckRows, Colour, HtmlReport, ReportedRun, campaign_text, check_text, write_html,
@@ -100,6 +100,20 @@ fn a_spec_becomes_a_command_that_names_everything() {
                    --precreate 3000 --objects 1000 --iterations 3 --object-size 3901 --offset 1 \
                    --phases precreate,benchmark,cleanup --on-hang continue --buffer 268435456 --deadline 15s --seed 1";
     assert!(page.contains(command), "{}", static_part(&page));
+}
+
+#[test]
+fn what_brought_a_side_into_place_stands_around_its_command() {
+    let mut bench = usb_stick();
+    let [before, after] = ["mount", "umount"].map(|program| vec![program.to_owned(), "/mnt/me".to_owned()]);
+    bench.record.plan =
+        Some(CampaignPlan { side: Some(SideRecord { before, after }), ..CampaignPlan::default() });
+    let analysis = analyse_run(&bench.record, &bench.by_stage());
+    let page = page_of(&[ReportedRun { record: &bench.record, analysis: &analysis }]);
+    let commands = page.split_once("<pre><code>").expect("there is one").1;
+    let commands: Vec<&str> = commands.split_once("</code>").expect("it ends").0.lines().collect();
+    assert_eq!((commands[0], commands[2]), ("mount /mnt/me", "umount /mnt/me"));
+    assert!(commands[1].starts_with("iolag bench metadata "), "{commands:?}");
 }
 
 #[test]

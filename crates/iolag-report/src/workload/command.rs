@@ -4,8 +4,17 @@ use iolag_model::{Nanoseconds, RunRecord};
 
 use super::described::described;
 
-/// A command for a shell with every option that decides what is done.
-pub(crate) fn spec_command(run: &RunRecord) -> String {
+/// Commands for a shell that do the same again, one in a line: what brought the side of the run into place and out of it, without secrets,
+/// and between them iolag with every option that decides what is done.
+pub(crate) fn spec_commands(run: &RunRecord) -> String {
+    let side = run.plan.as_ref().and_then(|plan| plan.side.clone()).unwrap_or_default();
+    let commands = [side.before, iolag_command(run), side.after];
+    let commands: Vec<String> =
+        commands.iter().filter(|words| !words.is_empty()).map(|words| shell_command(words)).collect();
+    commands.join("\n")
+}
+
+fn iolag_command(run: &RunRecord) -> Vec<String> {
     let spec = &run.spec;
     let (command, options) = described(&spec.workload).command(run);
     let mut words = vec!["iolag".to_owned()];
@@ -15,7 +24,7 @@ pub(crate) fn spec_command(run: &RunRecord) -> String {
     words.extend(option("--deadline", exact_duration(spec.deadline_ns)));
     words.extend(option("--seed", spec.seed));
     words.extend(run.labels.iter().flat_map(|(name, value)| option("--label", format!("{name}={value}"))));
-    shell_command(&words)
+    words
 }
 
 pub(crate) fn option(name: &str, value: impl ToString) -> [String; 2] {

@@ -8,7 +8,7 @@ use iolag_model::{
 use super::report::ReportedRun;
 use crate::html::markup::Markup;
 use crate::words::numbers::utc;
-use crate::workload::command::{shell_command, spec_command};
+use crate::workload::command::{shell_command, spec_commands};
 use crate::workload::{described, judged};
 
 /// A definition list of what was measured where, on what, with what.
@@ -76,7 +76,7 @@ pub(super) fn method(run: &ReportedRun<'_>, page: &mut Markup) {
 
 /// The commands that do it again.
 pub(super) fn commands(record: &RunRecord, page: &mut Markup) {
-    page.raw("<div class=\"command\"><pre><code>").text(&spec_command(record)).raw("</code></pre></div>\n");
+    page.raw("<div class=\"command\"><pre><code>").text(&spec_commands(record)).raw("</code></pre></div>\n");
     if !record.command.is_empty() {
         page.raw("<p class=\"typed\">As it was typed: <code>");
         page.text(&shell_command(&record.command)).raw("</code></p>\n");
