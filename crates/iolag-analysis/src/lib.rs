@@ -50,7 +50,9 @@ pub use run::sweep::{
     RATES_NEEDED, REPETITION_FACTOR, REPETITION_SIGNIFICANCE, Repetition, RepetitionComparison,
     RepetitionJudgement, SWEEP_SIZES_NEEDED, Stability, SweepPoint, compare_repetitions, stable_from,
 };
-pub use run::values::{Cell, CellStages, CellValue, RunAmount, RunQuantity, RunValues, Standing, run_values};
+pub use run::values::{
+    Cell, CellStages, CellValue, RunAmount, RunQuantity, RunValues, Standing, UnknownQuantity, run_values,
+};
 pub use run::workload::*;
 pub use statistics::change::trend::drift;
 pub use statistics::comparison::kruskal_wallis::{chi_squared_above, kruskal_wallis};

@@ -5,11 +5,17 @@ use std::fmt;
 
 /// Nothing can be compared; one sentence that says why and what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CompareError(pub(super) String);
+pub enum CompareError {
+    /// What was asked for cannot be.
+    Asked(String),
+    /// It could be, but no run of a side says anything.
+    NothingMeasured(String),
+}
 
 impl fmt::Display for CompareError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(&self.0)
+        let (Self::Asked(sentence) | Self::NothingMeasured(sentence)) = self;
+        formatter.pad(sentence)
     }
 }
 

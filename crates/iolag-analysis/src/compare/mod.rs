@@ -8,17 +8,25 @@
 //! the sides is a row of its own, not pooled; what has no counterpart is told, not dropped. Nothing here knows the workload of a run beyond
 //! its [`Cell`](crate::Cell)s, and nothing its words: they are the report's.
 
-pub(crate) mod doubt;
+pub(crate) mod cells;
+pub(crate) mod doubts;
 pub(crate) mod error;
+pub(crate) mod judging;
+pub(crate) mod outcomes;
+pub(crate) mod pairing;
+pub(crate) mod refusing;
 pub(crate) mod rule;
 pub(crate) mod side;
 pub(crate) mod table;
+pub(crate) mod unit;
 
-pub use doubt::{Doubt, Fact};
+pub use doubts::{Doubt, Fact};
 pub use error::CompareError;
-pub use rule::{Beyond, FailRule, RuleJudgement, RuleOutcome};
+pub use judging::compare_sides;
+pub use rule::{Beyond, FailRule, RuleJudgement, RuleOutcome, UnreadableRule};
 pub use side::{Side, Unit, UnitBlock, UnitValue};
 pub use table::{
     BetweenOthers, CompareOptions, ComparedCell, ComparedRow, ComparedSide, ComparedTable, LeftOut, Pairs,
     RowKey, SideValue,
 };
+pub use unit::unit_of_run;

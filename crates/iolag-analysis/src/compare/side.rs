@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use iolag_model::{Order, RunId};
 
-use super::doubt::Fact;
+use super::doubts::Fact;
 use crate::run::values::{Cell, RunAmount, RunQuantity, Standing};
 use crate::statistics::runs::table::CampaignEnding;
 
@@ -26,7 +26,9 @@ pub struct Unit {
     pub name: String,
     /// What was measured: `metadata`, `check`. Different ones are not compared.
     pub workload: String,
-    /// Where in a campaign it was, if in one.
+    /// By what such runs are compared, unless the user says otherwise.
+    pub usual: RunQuantity,
+    /// Where in a campaign it was, if in one of which the plan is known.
     pub block: Option<UnitBlock>,
     /// When it began and ended, in ns since 1970.
     pub span_ns: [i64; 2],
@@ -36,6 +38,12 @@ pub struct Unit {
     pub labels: BTreeMap<String, String>,
     /// What is known of how it came about.
     pub facts: BTreeMap<Fact, String>,
+    /// What is known of each of its targets, by name.
+    pub places: BTreeMap<String, BTreeMap<Fact, String>>,
+    /// How much was in the page cache before.
+    pub page_cache_bytes: Option<u64>,
+    /// The smallest step of its clock, in ns.
+    pub clock_step_ns: f64,
     /// How it ended.
     pub standing: Standing,
     /// What it says; nothing if its standing makes it no unit.

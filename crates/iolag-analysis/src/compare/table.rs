@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use iolag_model::{Order, Phase};
 
-use super::doubt::Doubt;
+use super::doubts::Doubt;
 use super::rule::{FailRule, RuleOutcome};
 use crate::run::values::{Cell, RunAmount, RunQuantity, Standing};
 use crate::statistics::runs::table::ComparedRuns;
@@ -37,7 +37,8 @@ pub struct ComparedTable {
     pub sides: Vec<ComparedSide>,
     /// What they have in common.
     pub rows: Vec<ComparedRow>,
-    /// How others differ among themselves; a family of its own.
+    /// How others differ among themselves; a family of its own. Of more than six sides only those that are neighbours by their speed are
+    /// here, though all are counted.
     pub between: Vec<BetweenOthers>,
     /// What to know before the table is believed.
     pub doubts: Vec<Doubt>,
@@ -56,8 +57,10 @@ pub struct ComparedTable {
 pub struct ComparedSide {
     /// As the user named it.
     pub name: String,
-    /// The ids of the runs that are in it.
+    /// The ids of the runs that are in it, in the order of time.
     pub runs: Vec<String>,
+    /// How each of them ended.
+    pub standings: Vec<Standing>,
     /// When the first of them began and the last ended, in ns since 1970; absent without runs.
     pub span_ns: Option<[i64; 2]>,
 }
@@ -89,7 +92,7 @@ pub struct ComparedRow {
 pub struct SideValue {
     /// The amount of each run, with the run's place in [`ComparedSide::runs`]; empty where the side has nothing in this row.
     pub amounts: Vec<(usize, RunAmount)>,
-    /// The geometric mean of them, or a bound of it; of shares the mean.
+    /// The geometric mean of them, or a bound of it; of shares the mean. Nothing without runs.
     pub middle: RunAmount,
 }
 
@@ -98,7 +101,7 @@ pub struct SideValue {
 pub struct ComparedCell {
     /// How runs were put side by side; of the runs that a block has of both sides.
     pub pairs: Pairs,
-    /// How many runs of base and other side there are.
+    /// How many runs of base and other side there are, also those that have no partner in their block.
     pub runs: [u32; 2],
     /// How many of them are only bounded, because they hung or failed.
     pub bounded: [u32; 2],

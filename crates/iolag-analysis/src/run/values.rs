@@ -5,17 +5,20 @@
 //! a rate is at most what was measured before, and of what a run did not get to it is only known that it may be as slow as anything.
 
 use std::collections::BTreeSet;
+use std::error::Error;
 use std::fmt;
+use std::str::FromStr;
 
 use iolag_model::{
     ClientId, Level, Nanoseconds, Operation, Phase, Role, RunRecord, RunState, StageIndex, TargetIndex,
-    format_duration,
+    format_duration, parse_duration,
 };
 
 use super::stage_rates::StageClock;
 use super::summary::{Precision, QuantileEstimate, StageClient, StageEnding, Summaries, Summary};
 use crate::statistics::interval::estimate::Estimate;
 use crate::statistics::quantile::histogram::HISTOGRAM_RELATIVE_ERROR;
+use crate::statistics::runs::log_range::LogRange;
 
 /// What is compared between runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,6 +46,17 @@ impl RunQuantity {
     pub const fn is_quantile(self) -> bool {
         matches!(self, Self::Median | Self::P95)
     }
+
+    /// The logarithm of a speed, so that more is always faster: the only place where the sign of a duration turns.
+    pub fn speed(self, amount: RunAmount) -> LogRange {
+        match self {
+            Self::Rate => amount.logarithm(),
+            Self::Median | Self::P95 | Self::ShareOver(_) => {
+                let slowness = amount.logarithm();
+                LogRange::between(-slowness.high(), -slowness.low())
+            }
+        }
+    }
 }
 
 /// As on the command line: `rate`, `median`, `p95`, `over:100ms`.
@@ -56,6 +70,41 @@ impl fmt::Display for RunQuantity {
                 formatter.pad(&format!("over:{}", format_duration(*threshold).replace(' ', "")))
             }
         }
+    }
+}
+
+/// What is no quantity of runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownQuantity(String);
+
+impl fmt::Display for UnknownQuantity {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "{:?} is no value: choose rate, median, p95 or over:DURATION, as in over:100ms",
+            self.0
+        )
+    }
+}
+
+impl Error for UnknownQuantity {}
+
+impl FromStr for RunQuantity {
+    type Err = UnknownQuantity;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let threshold = || {
+            let threshold = parse_duration(text.strip_prefix("over:")?).ok()?;
+            // Everything takes longer than nothing.
+            (threshold > Nanoseconds::ZERO).then_some(Self::ShareOver(threshold))
+        };
+        match text {
+            "rate" => Some(Self::Rate),
+            "median" => Some(Self::Median),
+            "p95" => Some(Self::P95),
+            _ => threshold(),
+        }
+        .ok_or_else(|| UnknownQuantity(text.to_owned()))
     }
 }
 
@@ -112,6 +161,22 @@ impl RunAmount {
             Self::AtMost(amount) => (0.0, amount),
             Self::Open => (0.0, f64::INFINITY),
         }
+    }
+
+    /// What lies between these ends, which are equal if it is known.
+    pub(crate) fn between(low: f64, high: f64) -> Self {
+        match (low > 0.0, high < f64::INFINITY) {
+            _ if low == high => Self::Known(low),
+            (true, _) => Self::AtLeast(low),
+            (false, true) => Self::AtMost(high),
+            (false, false) => Self::Open,
+        }
+    }
+
+    /// What is known of its logarithm.
+    pub(crate) fn logarithm(self) -> LogRange {
+        let (low, high) = self.ends();
+        LogRange::between(low.ln(), high.ln())
     }
 
     fn or_more(self) -> Self {

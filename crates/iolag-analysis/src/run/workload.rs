@@ -1,5 +1,7 @@
 //! How the samples of a workload are read, and what is found out. Each workload answers in its own folder.
 
+use std::collections::BTreeMap;
+
 use iolag_model::{Nanoseconds, RunRecord, WorkloadSpec, whatever_workload};
 
 pub use super::check::analysis::CheckAnalysis;
@@ -30,6 +32,11 @@ pub trait Analysed {
     /// By what runs of it are compared, unless the user says otherwise.
     fn compared(&self) -> RunQuantity {
         RunQuantity::Median
+    }
+
+    /// What tells a run of it from others of its campaign, by name, if its record does not say that: it is of before coordinates.
+    fn coordinates(&self, _clients: u32) -> BTreeMap<String, String> {
+        BTreeMap::new()
     }
 
     /// What its figures show, measured on the targets of these names by so many clients.

@@ -1,5 +1,6 @@
 //! How the samples of a metadata run are read.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use iolag_model::{MetadataSpec, Pattern, RunRecord, counted};
@@ -31,6 +32,11 @@ impl Analysed for MetadataSpec {
             Pattern::Batch => RunQuantity::Rate,
             Pattern::Code | Pattern::Paper => RunQuantity::Median,
         }
+    }
+
+    fn coordinates(&self, clients: u32) -> BTreeMap<String, String> {
+        let (clients, objects) = (clients.to_string(), self.precreated_objects.to_string());
+        BTreeMap::from([("clients".to_owned(), clients), ("objects".to_owned(), objects)])
     }
 
     fn title(&self, names: &str, clients: u32) -> String {

@@ -31,8 +31,16 @@ fn least_tail(pairing: &RunPairing, runs: usize) -> f64 {
     }
 }
 
+/// About so many more runs of each side make half of the interval at this level at most `half_width` wide, if they are as far apart as those
+/// that there are; `None` if it is narrow enough, and if that takes too many.
+pub(crate) fn more_for(pairing: &RunPairing, spread: f64, half_width: f64, level: f64) -> Option<u32> {
+    let have = pairing.counts().into_iter().min()?;
+    let more = blocks_for(spread, half_width, level)?.checked_sub(have)?;
+    (more > 0).then_some(more as u32)
+}
+
 /// The least number of blocks that makes half of the interval at this level at most `half_width` wide; `None` if that takes too many.
-pub(super) fn blocks_for(spread: f64, half_width: f64, level: f64) -> Option<usize> {
+fn blocks_for(spread: f64, half_width: f64, level: f64) -> Option<usize> {
     let is_narrow = |blocks: usize| {
         let count = blocks as f64;
         student_two_sided(count - 1.0, 1.0 - level) * spread / count.sqrt() <= half_width

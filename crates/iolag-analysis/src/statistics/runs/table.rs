@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::difference::{RunDifference, RunPairing};
 use super::log_range::LogRange;
-use super::needed::{RUNS_LEAST, blocks_for, lacking};
+use super::needed::{RUNS_LEAST, lacking, more_for};
 use crate::statistics::multiple_testing::SIGNIFICANCE;
 
 /// As if there were so many more cells, for a campaign that looked at them to see whether it may end.
@@ -81,10 +81,20 @@ pub struct ComparedRuns {
 
 /// Judges the cells of a table together. Ratios from 1/(1 + `same_within`) to 1 + `same_within` count as the same.
 pub fn compare_runs(cells: &[RunCell], same_within: f64, ending: CampaignEnding) -> Vec<ComparedRuns> {
-    let has_enough = |cell: &&RunCell| cell.pairing.counts().iter().all(|count| *count >= RUNS_LEAST);
-    let family = cells.iter().filter(has_enough).count().max(1) as f64 * ending.counts();
+    let family = family_of(cells) as f64 * ending.counts();
     let same = same_within.max(0.0).ln_1p();
     cells.iter().map(|cell| compared(cell, family, same, ending)).collect()
+}
+
+/// How many of these cells count, at least one.
+pub(crate) fn family_of(cells: &[RunCell]) -> usize {
+    let has_enough = |cell: &&RunCell| cell.pairing.counts().iter().all(|count| *count >= RUNS_LEAST);
+    cells.iter().filter(has_enough).count().max(1)
+}
+
+/// With which probability an interval of these cells may miss.
+pub(crate) fn level_of(cells: &[RunCell], ending: CampaignEnding) -> f64 {
+    SIGNIFICANCE / (family_of(cells) as f64 * ending.counts())
 }
 
 fn compared(cell: &RunCell, family: f64, same: f64, ending: CampaignEnding) -> ComparedRuns {
@@ -109,17 +119,15 @@ fn compared(cell: &RunCell, family: f64, same: f64, ending: CampaignEnding) -> C
         _ if interval.high() < 0.0 => ComparedWord::Slower,
         _ => ComparedWord::NoDifferenceShown,
     };
-    let have = cell.pairing.counts().into_iter().min().unwrap_or(0);
     let more_for_same = judged.estimate().known().zip(judged.spread()).and_then(|(estimate, spread)| {
-        let half_width = same - estimate.abs() - cell.margin;
-        blocks_for(spread, half_width, level)?.checked_sub(have).filter(|more| *more > 0)
+        more_for(&cell.pairing, spread, same - estimate.abs() - cell.margin, level)
     });
     ComparedRuns {
         interval: Some(interval),
         interval_alone: Some(judged.interval_at(SIGNIFICANCE / ending.counts())),
         p_adjusted: Some((judged.p() * family).min(1.0)),
         word,
-        more_for_same: more_for_same.map(|more| more as u32),
+        more_for_same,
         difference,
     }
 }

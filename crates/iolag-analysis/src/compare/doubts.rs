@@ -17,6 +17,10 @@ pub enum Fact {
     Version,
     /// The kind of file system of its target.
     FileSystem,
+    /// What is mounted there: a device, a server's export.
+    Source,
+    /// The number of its device.
+    Device,
     /// How that is mounted.
     MountOptions,
     /// What of it was in the page cache before.
@@ -34,6 +38,8 @@ impl fmt::Display for Fact {
             Self::Memory => "memory",
             Self::Version => "version of iolag",
             Self::FileSystem => "file system",
+            Self::Source => "mount source",
+            Self::Device => "device",
             Self::MountOptions => "mount options",
             Self::CacheState => "cache state",
             Self::Option(name) => name,

@@ -1,0 +1,148 @@
+//! The rows of a table: what sides have in common. Like is compared with like.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::side::{Side, Unit, UnitValue};
+use super::table::{CompareOptions, LeftOut, RowKey};
+use crate::run::values::{Cell, RunAmount, RunQuantity};
+
+/// Coordinates that say where a run measured: they tell rows apart only if a side has several.
+const PLACES: [&str; 2] = ["side", TARGET];
+const TARGET: &str = "target";
+
+/// What one unit says in a row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Entry<'a> {
+    /// Its place among the units of its side.
+    pub place: usize,
+    /// The unit.
+    pub unit: &'a Unit,
+    /// What it says.
+    pub value: &'a UnitValue,
+}
+
+impl Entry<'_> {
+    /// The amount of a quantity, if there is such a thing.
+    pub(super) fn amount(&self, quantity: RunQuantity) -> Option<RunAmount> {
+        self.value.amounts.iter().find(|(known, _)| *known == quantity).map(|(_, amount)| *amount)
+    }
+}
+
+/// A row, with what each side has there.
+#[derive(Debug, Clone)]
+pub(super) struct Row<'a> {
+    pub key: RowKey,
+    pub sides: Vec<Vec<Entry<'a>>>,
+}
+
+impl Row<'_> {
+    /// The sides that have none of it.
+    pub(super) fn missing(&self) -> Vec<usize> {
+        (0..self.sides.len()).filter(|side| self.sides[*side].is_empty()).collect()
+    }
+
+    /// Whether the base and one of the others have it.
+    fn is_shared(&self) -> bool {
+        !self.sides[0].is_empty() && self.sides[1..].iter().any(|side| !side.is_empty())
+    }
+}
+
+/// What sides have in common, and what they have not.
+pub(super) struct Matched<'a> {
+    /// At least the base and one other have these.
+    pub rows: Vec<Row<'a>>,
+    /// All others.
+    pub alone: Vec<Row<'a>>,
+}
+
+impl Matched<'_> {
+    /// What is not in the table, or not for all sides.
+    pub(super) fn left_out(&self) -> impl Iterator<Item = LeftOut> {
+        let rows = self.rows.iter().chain(&self.alone).filter(|row| !row.missing().is_empty());
+        rows.map(|row| LeftOut::Row { key: row.key.clone(), missing: row.missing() })
+    }
+}
+
+/// Puts the values of sides into rows.
+pub(super) fn matched<'a>(sides: &'a [Side], quantity: RunQuantity, options: &CompareOptions) -> Matched<'a> {
+    let names = Names::of(sides, options);
+    let mut rows: BTreeMap<RowKey, Vec<Vec<Entry>>> = BTreeMap::new();
+    for (at, side) in sides.iter().enumerate() {
+        for (place, unit) in side.units.iter().enumerate() {
+            for value in &unit.values {
+                let entry = Entry { place, unit, value };
+                let is_meant = value.cell.phase.is_none_or(|phase| options.phases.contains(&phase));
+                if is_meant && entry.amount(quantity).is_some() {
+                    let row = rows.entry(names.key(unit, value));
+                    row.or_insert_with(|| vec![Vec::new(); sides.len()])[at].push(entry);
+                }
+            }
+        }
+    }
+    let order = order_of_cells(sides);
+    let mut rows: Vec<Row> = rows.into_iter().map(|(key, sides)| Row { key, sides }).collect();
+    rows.sort_by_cached_key(|row| {
+        let natural = |parts: &BTreeMap<String, String>| {
+            parts.iter().map(|(name, value)| (name.clone(), natural(value))).collect::<Vec<_>>()
+        };
+        (order.get(&row.key.cell).copied(), natural(&row.key.coordinates), natural(&row.key.labels))
+    });
+    let (rows, alone) = rows.into_iter().partition(Row::is_shared);
+    Matched { rows, alone }
+}
+
+/// A cell stands where it stands in the runs that have it.
+fn order_of_cells(sides: &[Side]) -> BTreeMap<Cell, (usize, Cell)> {
+    let mut order = BTreeMap::new();
+    for unit in sides.iter().flat_map(|side| &side.units) {
+        for (at, value) in unit.values.iter().enumerate() {
+            let first = order.entry(value.cell).or_insert((at, value.cell));
+            first.0 = first.0.min(at);
+        }
+    }
+    order
+}
+
+/// Numbers by their size, before what is none.
+fn natural(text: &str) -> (u64, String) {
+    (text.parse().unwrap_or(u64::MAX), text.to_owned())
+}
+
+/// The coordinates and labels that do not tell rows apart.
+struct Names {
+    free: BTreeSet<String>,
+    has_targets: bool,
+}
+
+impl Names {
+    fn of(sides: &[Side], options: &CompareOptions) -> Self {
+        let chosen = sides.iter().flat_map(|side| side.chosen_by.iter().cloned());
+        let mut free: BTreeSet<String> = chosen.chain(options.across.iter().cloned()).collect();
+        let are_several = |name: &str| sides.iter().any(|side| places(side, name).len() > 1);
+        let has_targets = !free.contains(TARGET) && are_several(TARGET);
+        free.extend(PLACES.iter().filter(|name| !are_several(name)).map(|name| (*name).to_owned()));
+        // The values say on which target they are.
+        free.insert(TARGET.to_owned());
+        Self { free, has_targets }
+    }
+
+    fn key(&self, unit: &Unit, value: &UnitValue) -> RowKey {
+        let telling = |all: &BTreeMap<String, String>| -> BTreeMap<String, String> {
+            let telling = all.iter().filter(|(name, _)| !self.free.contains(*name));
+            telling.map(|(name, value)| (name.clone(), value.clone())).collect()
+        };
+        let mut coordinates = telling(&unit.coordinates);
+        if self.has_targets {
+            coordinates.insert(TARGET.to_owned(), value.target.clone());
+        }
+        RowKey { cell: value.cell, coordinates, labels: telling(&unit.labels) }
+    }
+}
+
+fn places<'a>(side: &'a Side, name: &str) -> BTreeSet<&'a str> {
+    let targets = |unit: &'a Unit| unit.values.iter().map(|value| value.target.as_str());
+    match name {
+        TARGET => side.units.iter().flat_map(targets).collect(),
+        _ => side.units.iter().filter_map(|unit| unit.coordinates.get(name)).map(String::as_str).collect(),
+    }
+}

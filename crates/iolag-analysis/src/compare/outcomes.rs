@@ -1,0 +1,88 @@
+//! What became of rules.
+
+use super::cells::Row;
+use super::error::CompareError;
+use super::pairing::{Scale, paired};
+use super::rule::{Beyond, FailRule, RuleJudgement, RuleOutcome};
+use crate::finding::words::joined;
+use crate::statistics::runs::difference::RunDifference;
+use crate::statistics::runs::log_range::LogRange;
+use crate::statistics::runs::needed::more_for;
+use crate::statistics::runs::table::{
+    CampaignEnding, ComparedRuns, ComparedWord, RunCell, compare_runs, level_of,
+};
+
+/// Judges rules by the rows of a table, in all cells together: a family of their own.
+///
+/// # Errors
+/// If a rule is of an operation that is in no row: it would be kept for ever.
+pub(super) fn outcomes(
+    rules: &[FailRule],
+    rows: &[Row],
+    ending: CampaignEnding,
+) -> Result<Vec<RuleOutcome>, CompareError> {
+    let mut places = Vec::new();
+    let mut cells = Vec::new();
+    for (at, rule) in rules.iter().enumerate() {
+        let is_meant = |row: &Row| rule.operation.is_none_or(|operation| row.key.cell.operation == operation);
+        if !rows.iter().any(is_meant) {
+            return Err(no_row(rule, rows));
+        }
+        for (row, of_sides) in rows.iter().enumerate().filter(|(_, row)| is_meant(row)) {
+            for side in 1..of_sides.sides.len() {
+                if let Some(paired) = paired(of_sides, [0, side], rule.quantity, Scale::Amount) {
+                    places.push((at, row, side));
+                    cells.push(paired.cell);
+                }
+            }
+        }
+    }
+    let level = level_of(&cells, ending);
+    let compared = compare_runs(&cells, 0.0, ending);
+    let outcome =
+        |((&(rule, row, side), cell), compared): ((&(usize, usize, usize), &RunCell), &ComparedRuns)| {
+            RuleOutcome {
+                rule,
+                row,
+                side,
+                factor: compared.difference.as_ref().map_or(LogRange::UNKNOWN, RunDifference::estimate),
+                interval: compared.interval,
+                judgement: judgement(&rules[rule], cell, compared, level),
+            }
+        };
+    Ok(places.iter().zip(&cells).zip(&compared).map(outcome).collect())
+}
+
+fn judgement(rule: &FailRule, cell: &RunCell, compared: &ComparedRuns, level: f64) -> RuleJudgement {
+    let limit = rule.factor.ln();
+    if let ComparedWord::TooFew { more } = compared.word {
+        return RuleJudgement::CannotBeTold { more: Some(more) };
+    }
+    let interval = compared.interval.unwrap_or(LogRange::UNKNOWN);
+    let (is_broken, is_kept) = match rule.beyond {
+        Beyond::Above => (interval.low() > limit, interval.high() <= limit),
+        Beyond::Below => (interval.high() < limit, interval.low() >= limit),
+    };
+    if is_broken {
+        return RuleJudgement::Broken;
+    }
+    if is_kept {
+        return RuleJudgement::Kept;
+    }
+    let known = |difference: &RunDifference| difference.estimate().known().zip(difference.spread());
+    let more = compared.difference.as_ref().and_then(known).and_then(|(estimate, spread)| {
+        more_for(&cell.pairing, spread, (estimate - limit).abs() - cell.margin, level)
+    });
+    RuleJudgement::CannotBeTold { more }
+}
+
+fn no_row(rule: &FailRule, rows: &[Row]) -> CompareError {
+    let mut operations: Vec<String> =
+        rows.iter().map(|row| row.key.cell.operation.name().to_owned()).collect();
+    operations.dedup();
+    CompareError::Asked(format!(
+        "the rule '{}' is of no row: the table has {}",
+        rule.text,
+        joined(operations)
+    ))
+}

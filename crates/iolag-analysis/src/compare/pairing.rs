@@ -1,0 +1,163 @@
+//! How the runs of two sides are put side by side.
+
+use std::collections::BTreeMap;
+
+use iolag_model::{Order, RunId};
+
+use super::cells::{Entry, Row};
+use super::side::{Unit, UnitBlock};
+use super::table::Pairs;
+use crate::run::values::{RunAmount, RunQuantity};
+use crate::statistics::runs::difference::RunPairing;
+use crate::statistics::runs::log_range::LogRange;
+use crate::statistics::runs::table::RunCell;
+
+/// What of an amount is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scale {
+    /// Its speed: more is faster.
+    Speed,
+    /// The amount itself.
+    Amount,
+}
+
+/// Two sides of a row, to be judged.
+pub(super) struct Paired {
+    pub cell: RunCell,
+    pub pairs: Pairs,
+}
+
+/// The runs of two sides of a row by a quantity; `None` if one of them has none.
+pub(super) fn paired(row: &Row, sides: [usize; 2], quantity: RunQuantity, scale: Scale) -> Option<Paired> {
+    let attempts = attempts_least(row, quantity);
+    let amount =
+        |entry: &Entry| corrected(entry.amount(quantity).unwrap_or(RunAmount::Open), quantity, attempts);
+    let logarithm = |entry: &Entry| match scale {
+        Scale::Speed => quantity.speed(amount(entry)),
+        Scale::Amount => amount(entry).logarithm(),
+    };
+    let entries = sides.map(|side| &row.sides[side]);
+    if entries.iter().any(|side| side.is_empty()) {
+        return None;
+    }
+    let units = entries.map(|side| by_unit(side, logarithm));
+    let (pairing, pairs) = blocks(&units).unwrap_or_else(|| {
+        (RunPairing::Apart(units.map(|units| units.into_iter().map(|(_, one)| one).collect())), Pairs::Apart)
+    });
+    let margin = margin(entries, quantity);
+    Some(Paired { cell: RunCell { pairing, margin }, pairs })
+}
+
+/// One value a unit: what it says several times, because targets are pooled, shares its luck.
+fn by_unit<'a>(entries: &[Entry<'a>], of: impl Fn(&Entry) -> LogRange) -> Vec<(&'a Unit, LogRange)> {
+    let mut units: BTreeMap<usize, (&Unit, Vec<LogRange>)> = BTreeMap::new();
+    for entry in entries {
+        units.entry(entry.place).or_insert((entry.unit, Vec::new())).1.push(of(entry));
+    }
+    units.into_values().map(|(unit, values)| (unit, mean(&values))).collect()
+}
+
+fn mean(values: &[LogRange]) -> LogRange {
+    let of =
+        |end: fn(LogRange) -> f64| values.iter().map(|value| end(*value)).sum::<f64>() / values.len() as f64;
+    LogRange::between(of(LogRange::low), of(LogRange::high))
+}
+
+/// The runs that share a block with one of the other side, if that is how they were conducted: all in campaigns that took turns, and none of
+/// these has but one of the sides.
+fn blocks(units: &[Vec<(&Unit, LogRange)>; 2]) -> Option<(RunPairing, Pairs)> {
+    let mut blocks: BTreeMap<(&RunId, u32), [Vec<LogRange>; 2]> = BTreeMap::new();
+    let mut order = Order::Random;
+    for (side, units) in units.iter().enumerate() {
+        for (unit, value) in units {
+            let UnitBlock { campaign, order: own, block, .. } = unit.block.as_ref()?;
+            match own {
+                Order::Sequential => return None,
+                // The wider of both.
+                Order::Interleaved => order = Order::Interleaved,
+                Order::Random => {}
+            }
+            blocks.entry((campaign, *block)).or_default()[side].push(*value);
+        }
+    }
+    let mut have_both: BTreeMap<&RunId, bool> = BTreeMap::new();
+    let mut pairs = Vec::new();
+    for ((campaign, _), sides) in &blocks {
+        let is_whole = sides.iter().all(|side| !side.is_empty());
+        *have_both.entry(*campaign).or_default() |= is_whole;
+        if is_whole {
+            pairs.push([mean(&sides[0]), mean(&sides[1])]);
+        }
+    }
+    if !have_both.into_values().all(|both| both) {
+        return None;
+    }
+    let told = Pairs::Blocks { blocks: pairs.len() as u32, order };
+    // The other block of a two may be missing: what is left of it resembles its neighbours no more than that.
+    let pairing =
+        if order == Order::Interleaved { RunPairing::TurnedBlocks(pairs) } else { RunPairing::Blocks(pairs) };
+    Some((pairing, told))
+}
+
+/// The fewest attempts on which a share of this row rests.
+fn attempts_least(row: &Row, quantity: RunQuantity) -> u64 {
+    let entries = || row.sides.iter().flatten();
+    let is_known = |entry: &&Entry| matches!(entry.amount(quantity), Some(RunAmount::Known(_)));
+    let least = |entries: &mut dyn Iterator<Item = &Entry>| entries.map(|entry| entry.value.attempts).min();
+    least(&mut entries().filter(is_known)).or_else(|| least(&mut entries())).unwrap_or(0).max(1)
+}
+
+/// A share of nothing has no logarithm. It is half an attempt of one more, of as many attempts in all runs of the row: who tried more often
+/// and met nothing is not faster for that.
+fn corrected(amount: RunAmount, quantity: RunQuantity, attempts: u64) -> RunAmount {
+    if quantity.threshold().is_none() {
+        return amount;
+    }
+    let attempts = attempts as f64;
+    let of = |share: f64| (share * attempts + 0.5) / (attempts + 1.0);
+    match amount {
+        RunAmount::Known(share) => RunAmount::Known(of(share)),
+        RunAmount::AtLeast(share) => RunAmount::AtLeast(of(share)),
+        RunAmount::AtMost(share) => RunAmount::AtMost(of(share)),
+        RunAmount::Open => RunAmount::Open,
+    }
+}
+
+/// By how much the logarithm may be off: a step of the clock on either side. Of sides where nothing took longer than the threshold nobody
+/// knows how they differ.
+fn margin(sides: [&Vec<Entry>; 2], quantity: RunQuantity) -> f64 {
+    match quantity {
+        RunQuantity::Rate => 0.0,
+        RunQuantity::ShareOver(_) => {
+            let is_none = |entry: &Entry| entry.amount(quantity) == Some(RunAmount::Known(0.0));
+            if sides.into_iter().flatten().all(is_none) { f64::INFINITY } else { 0.0 }
+        }
+        RunQuantity::Median | RunQuantity::P95 => {
+            let of_side = |side: &Vec<Entry>| {
+                let (least, _) = middle(side, quantity).ends();
+                let step = side.iter().map(|entry| entry.unit.clock_step_ns).fold(1.0, f64::max);
+                if least > 0.0 { (step / least).ln_1p() } else { 0.0 }
+            };
+            sides.into_iter().map(of_side).sum()
+        }
+    }
+}
+
+/// The middle of what a side has: the geometric mean, of shares the mean.
+pub(super) fn middle(side: &[Entry], quantity: RunQuantity) -> RunAmount {
+    let ends = |end: fn((f64, f64)) -> f64| {
+        let amounts = side.iter().filter_map(|entry| entry.amount(quantity));
+        amounts.map(|amount| end(amount.ends())).collect::<Vec<f64>>()
+    };
+    let mean = |amounts: Vec<f64>| {
+        let count = amounts.len() as f64;
+        match amounts.first() {
+            None => f64::NAN,
+            _ if quantity.threshold().is_some() => amounts.iter().sum::<f64>() / count,
+            Some(first) if amounts.iter().all(|amount| amount == first) => *first,
+            _ => (amounts.iter().map(|amount| amount.ln()).sum::<f64>() / count).exp(),
+        }
+    };
+    let (low, high) = (mean(ends(|(low, _)| low)), mean(ends(|(_, high)| high)));
+    if low.is_nan() || high.is_nan() { RunAmount::Open } else { RunAmount::between(low, high) }
+}

@@ -1,0 +1,163 @@
+//! What cannot be compared, and why.
+
+use std::collections::BTreeSet;
+
+use iolag_model::Operation;
+
+use super::cells::Row;
+use super::error::CompareError;
+use super::side::Side;
+use super::table::{CompareOptions, RowKey};
+use crate::finding::words::joined;
+use crate::run::values::RunQuantity;
+
+/// By what sides are compared.
+///
+/// # Errors
+/// If there are not two sides with runs, of one workload that has such a quantity, or one run is on two of them.
+pub(super) fn refuse(sides: &[Side], options: &CompareOptions) -> Result<RunQuantity, CompareError> {
+    if sides.len() < 2 {
+        return Err(CompareError::Asked(
+            "compare needs a base and another side: name a second one, or campaign:RUN of several targets"
+                .into(),
+        ));
+    }
+    if let Some(side) = sides.iter().find(|side| side.units.is_empty()) {
+        return Err(CompareError::NothingMeasured(format!(
+            "{} cannot be compared: it has no run that says anything of its target",
+            side.name
+        )));
+    }
+    refuse_workloads(sides)?;
+    refuse_twice(sides)?;
+    let first = &sides[0].units[0];
+    let quantity = options.quantity.unwrap_or(first.usual);
+    let mut wanted = std::iter::once(quantity).chain(options.rules.iter().map(|rule| rule.quantity));
+    match wanted.find(|quantity| !has_quantity(sides, *quantity)) {
+        None => Ok(quantity),
+        Some(RunQuantity::Rate) => Err(CompareError::Asked(format!(
+            "{} has no rate: choose median, p95 or over:DURATION",
+            called(&first.workload)
+        ))),
+        Some(quantity) => Err(CompareError::Asked(format!("no run says anything of {quantity}"))),
+    }
+}
+
+fn has_quantity(sides: &[Side], quantity: RunQuantity) -> bool {
+    let mut values = sides.iter().flat_map(|side| &side.units).flat_map(|unit| &unit.values);
+    values.any(|value| value.amounts.iter().any(|(known, _)| *known == quantity))
+}
+
+/// With its article: `a check`, `a bench of metadata`.
+fn called(workload: &str) -> String {
+    match workload {
+        "check" | "ping" => format!("a {workload}"),
+        bench => format!("a bench of {bench}"),
+    }
+}
+
+fn refuse_workloads(sides: &[Side]) -> Result<(), CompareError> {
+    let all =
+        || sides.iter().flat_map(|side| side.units.iter().map(move |unit| (&side.name, &unit.workload)));
+    let mut all_of = all();
+    let Some((side, workload)) = all_of.next() else { return Ok(()) };
+    let Some((other_side, other)) = all_of.find(|(_, other)| *other != workload) else { return Ok(()) };
+    let who = if side == other_side {
+        format!("{side} has both")
+    } else {
+        format!("{side} has the one, {other_side} the other")
+    };
+    let (workload, other) = (called(workload), called(other));
+    Err(CompareError::Asked(format!("cannot compare {workload} with {other}: {who}")))
+}
+
+fn refuse_twice(sides: &[Side]) -> Result<(), CompareError> {
+    let mut seen = BTreeSet::new();
+    for side in sides {
+        let mut own = BTreeSet::new();
+        for unit in &side.units {
+            own.extend(unit.values.iter().map(|value| (&unit.name, &value.target)));
+        }
+        if let Some((run, _)) = own.intersection(&seen).next() {
+            let run: &str = run;
+            return Err(CompareError::Asked(format!("run {run} is on both sides: nothing can differ")));
+        }
+        seen.append(&mut own);
+    }
+    Ok(())
+}
+
+/// Why no row is of both the base and another side.
+pub(super) fn refuse_nothing_common(sides: &[Side], rows: &[Row]) -> CompareError {
+    let names: BTreeSet<&str> = rows.iter().flat_map(|row| parts(&row.key)).map(|(name, _)| name).collect();
+    if let Some(name) = names.iter().find(|name| tells_all(sides, name)) {
+        return CompareError::Asked(format!(
+            "the label {name} is different in all runs, so nothing matches: add --across {name}"
+        ));
+    }
+    let of_side = |side: usize| move |row: &&Row| !row.sides[side].is_empty();
+    // The other side is the first that has a row at all.
+    let other = (1..sides.len()).find(|side| rows.iter().any(|row| !row.sides[*side].is_empty()));
+    let [base, other] = [0, other.unwrap_or(1)].map(|side| Keys {
+        side: &sides[side].name,
+        keys: rows.iter().filter(of_side(side)).map(|row| &row.key).collect(),
+    });
+    let what = if base.operations().is_disjoint(&other.operations()) {
+        Some([base.told_operations(), other.told_operations()])
+    } else {
+        let differing = names.iter().find(|name| base.values(name).is_disjoint(&other.values(name)));
+        differing.map(|name| [&base, &other].map(|keys| keys.told_values(name)))
+    };
+    let [of_base, of_other] = what.unwrap_or_else(|| [base.told_first(), other.told_first()]);
+    let (base, other) = (base.side, other.side);
+    CompareError::Asked(format!(
+        "nothing is in both {base} and {other}: {base} has {of_base}, {other} {of_other}"
+    ))
+}
+
+/// Whether a label or coordinate has a value of its own in each run: a counter, a date.
+fn tells_all(sides: &[Side], name: &str) -> bool {
+    let units = sides.iter().flat_map(|side| &side.units);
+    let values: Vec<&String> =
+        units.filter_map(|unit| unit.labels.get(name).or_else(|| unit.coordinates.get(name))).collect();
+    values.len() > 2 && values.iter().collect::<BTreeSet<_>>().len() == values.len()
+}
+
+fn parts(key: &RowKey) -> impl Iterator<Item = (&str, &str)> {
+    key.coordinates.iter().chain(&key.labels).map(|(name, value)| (name.as_str(), value.as_str()))
+}
+
+/// The rows of a side.
+struct Keys<'a> {
+    side: &'a str,
+    keys: Vec<&'a RowKey>,
+}
+
+impl Keys<'_> {
+    fn operations(&self) -> BTreeSet<Operation> {
+        self.keys.iter().map(|key| key.cell.operation).collect()
+    }
+
+    fn told_operations(&self) -> String {
+        let names = |operation: Operation| operation.name().to_owned();
+        joined(self.operations().into_iter().map(names).collect())
+    }
+
+    /// The values of a name; nothing is one, too.
+    fn values(&self, name: &str) -> BTreeSet<&str> {
+        let value = |key| parts(key).find(|(own, _)| *own == name).map_or("", |(_, value)| value);
+        self.keys.iter().copied().map(value).collect()
+    }
+
+    fn told_values(&self, name: &str) -> String {
+        let told =
+            |value: &str| if value.is_empty() { format!("no {name}") } else { format!("{name}={value}") };
+        joined(self.values(name).into_iter().map(told).collect())
+    }
+
+    fn told_first(&self) -> String {
+        let Some(key) = self.keys.first() else { return "nothing".to_owned() };
+        let told = joined(parts(key).map(|(name, value)| format!("{name}={value}")).collect());
+        format!("{} with {told}", key.cell.operation)
+    }
+}

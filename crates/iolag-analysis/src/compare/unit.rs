@@ -1,0 +1,163 @@
+//! A run as a unit: what of its record matters when it stands beside others.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use iolag_model::{
+    Environment, FileSystem, HostIndex, Nanoseconds, RunRecord, RunSpec, format_bytes, format_duration,
+    parse_bytes, parse_duration, whatever_workload,
+};
+use serde_json::Value;
+
+use super::doubts::Fact;
+use super::side::{Unit, UnitBlock, UnitValue};
+use crate::run::values::{CellValue, RunValues};
+use crate::run::workload::analysed;
+use crate::statistics::runs::table::CampaignEnding;
+
+/// A run, by its record and by what it says.
+pub fn unit_of_run(record: &RunRecord, values: &RunValues) -> Unit {
+    let spec = &record.spec;
+    let workload = analysed(&spec.workload);
+    let block = record.plan.as_ref().map(|plan| UnitBlock {
+        campaign: record.campaign.clone(),
+        order: plan.order,
+        ending: CampaignEnding::Planned,
+        block: record.block,
+    });
+    // What the record says counts.
+    let mut coordinates = workload.coordinates(spec.clients);
+    coordinates.extend(record.coordinates.clone());
+    let moments = || record.anchors.iter().map(|anchor| anchor.realtime_ns as i64);
+    let names = || record.targets.iter().map(|target| target.name.clone());
+    let value = |value: &CellValue| UnitValue {
+        cell: value.cell,
+        target: names().nth(usize::from(value.target.0)).unwrap_or_default(),
+        attempts: value.attempts,
+        amounts: value.amounts.clone(),
+    };
+    let further = record.further_hosts.iter().map(|host| host.calibration);
+    let calibrations = std::iter::once(record.calibration).chain(further);
+    let file_systems = record.targets.iter().map(|target| target.file_system.as_ref().map(facts_of_place));
+    Unit {
+        name: record.id.to_string(),
+        workload: spec.workload.name().to_owned(),
+        usual: workload.compared(),
+        block,
+        span_ns: [moments().min().unwrap_or_default(), moments().max().unwrap_or_default()],
+        coordinates,
+        labels: record.labels.clone(),
+        facts: facts(record),
+        places: names().zip(file_systems.map(Option::unwrap_or_default)).collect(),
+        page_cache_bytes: record.before.page_cache_bytes,
+        clock_step_ns: calibrations.map(|one| one.clock_resolution_ns).fold(1.0, f64::max),
+        standing: values.standing,
+        values: values.cells.iter().map(value).collect(),
+    }
+}
+
+/// What the hosts are, and what was asked for.
+fn facts(record: &RunRecord) -> BTreeMap<Fact, String> {
+    let hosts = (0..=record.further_hosts.len() as u16).map(|host| record.host(HostIndex(host)).environment);
+    // Several hosts that are alike are one fact.
+    let all = |of: &dyn Fn(&Environment) -> String| {
+        let told: BTreeSet<String> = hosts.clone().map(of).filter(|text| !text.is_empty()).collect();
+        told.into_iter().collect::<Vec<_>>().join(", ")
+    };
+    let known = [
+        (Fact::Host, all(&|host| host.host.clone())),
+        (Fact::Kernel, all(&|host| host.kernel.clone())),
+        (Fact::Processors, all(&|host| if host.cpus == 0 { String::new() } else { host.cpus.to_string() })),
+        (Fact::Memory, all(&|host| host.memory_bytes.map(format_bytes).unwrap_or_default())),
+        (Fact::Version, all(&|host| host.iolag_version.clone())),
+    ];
+    let known = known.into_iter().filter(|(_, text)| !text.is_empty());
+    known.chain(options(&record.spec)).collect()
+}
+
+fn facts_of_place(file_system: &FileSystem) -> BTreeMap<Fact, String> {
+    let facts = [
+        (Fact::FileSystem, &file_system.kind),
+        (Fact::Source, &file_system.source),
+        (Fact::Device, &file_system.device),
+        (Fact::MountOptions, &file_system.options),
+    ];
+    facts.into_iter().filter(|(_, text)| !text.is_empty()).map(|(fact, text)| (fact, text.clone())).collect()
+}
+
+/// What of a spec is no difference between runs that a user asked for: coordinates and targets, which say it already, and how samples travel.
+const NO_OPTION: [&str; 8] = [
+    "kind",
+    "workload",
+    "targets",
+    "clients",
+    "precreated_objects",
+    "control",
+    "ring_bytes",
+    "thresholds_ns",
+];
+
+/// What users call what is called otherwise in files.
+const NAMES: [(&str, &str); 4] =
+    [("granularity", "detail"), ("what", "probe"), ("name", "task"), ("after", "time-limit")];
+
+/// The options of a spec, field by field, so that no workload is forgotten.
+fn options(spec: &RunSpec) -> BTreeMap<Fact, String> {
+    let mut options = BTreeMap::new();
+    let of_workload = whatever_workload!(&spec.workload, spec => serde_json::to_value(spec));
+    for part in [serde_json::to_value(spec), of_workload].into_iter().flatten() {
+        add_fields(&part, &mut options);
+    }
+    options
+}
+
+fn add_fields(value: &Value, options: &mut BTreeMap<Fact, String>) {
+    let Value::Object(fields) = value else { return };
+    for (name, value) in fields.iter().filter(|(name, _)| !NO_OPTION.contains(&name.as_str())) {
+        // A choice with an amount, such as a pause of a factor, is told by its own name.
+        match value {
+            Value::Object(inner) if inner.len() > 1 => add_fields(value, options),
+            Value::Object(inner) => {
+                let told = inner.iter().map(|(choice, amount)| format!("{choice} {}", told(choice, amount)));
+                options.insert(named(name), told.collect());
+            }
+            Value::Null => {}
+            _ => {
+                options.insert(named(name), told(name, value));
+            }
+        }
+    }
+}
+
+/// As on the command line: `object_bytes` is the object size, `budget_ns` the budget.
+fn named(field: &str) -> Fact {
+    let field = field.strip_suffix("_ns").unwrap_or(field);
+    let plain = match field.strip_suffix("_bytes") {
+        Some(object) => format!("{object}-size"),
+        None => NAMES.iter().find(|(own, _)| *own == field).map_or(field, |(_, users)| users).to_owned(),
+    };
+    Fact::Option(plain.replace('_', "-"))
+}
+
+/// In the words of people where these say all of it.
+fn told(field: &str, value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(|value| told(field, value)).collect::<Vec<_>>().join(", "),
+        Value::Number(number) => match number.as_u64() {
+            Some(ns) if field.ends_with("_ns") || field == "fixed" => duration(ns),
+            Some(bytes) if field.ends_with("_bytes") => size(bytes),
+            _ => number.to_string(),
+        },
+        _ => value.to_string(),
+    }
+}
+
+fn duration(ns: u64) -> String {
+    let text = format_duration(Nanoseconds(ns));
+    if parse_duration(&text) == Ok(Nanoseconds(ns)) { text } else { format!("{ns} ns") }
+}
+
+fn size(bytes: u64) -> String {
+    let text = format_bytes(bytes);
+    if parse_bytes(&text) == Ok(bytes) { text } else { format!("{bytes} B") }
+}

@@ -1,0 +1,98 @@
+//! Runs as units, made up.
+#![allow(dead_code, reason = "each test uses its part")]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use iolag_analysis::compare::{
+    CompareOptions, ComparedTable, Side, Unit, UnitBlock, UnitValue, compare_sides,
+};
+use iolag_analysis::{CampaignEnding, Cell, RunAmount, RunQuantity, Standing};
+use iolag_model::{Operation, Order, RunId};
+
+/// An hour, in ns.
+pub const HOUR: i64 = 3_600_000_000_000;
+
+/// Without a wish.
+pub fn usual() -> CompareOptions {
+    CompareOptions {
+        quantity: None,
+        same_within: 0.05,
+        across: Vec::new(),
+        phases: Vec::new(),
+        rules: Vec::new(),
+    }
+}
+
+/// A campaign that takes turns.
+pub fn campaign(salt: u16) -> RunId {
+    RunId::new("20261128-000000", salt).unwrap()
+}
+
+/// A run of a bench that says nothing yet, begun so many minutes after the first.
+pub fn unit(name: &str, minute: i64) -> Unit {
+    Unit {
+        name: name.to_owned(),
+        workload: "metadata".to_owned(),
+        usual: RunQuantity::Rate,
+        block: None,
+        span_ns: [minute * HOUR / 60, minute * HOUR / 60 + HOUR / 120],
+        coordinates: BTreeMap::from([("clients".to_owned(), "1".to_owned())]),
+        labels: BTreeMap::new(),
+        facts: BTreeMap::new(),
+        places: BTreeMap::new(),
+        page_cache_bytes: None,
+        clock_step_ns: 1.0,
+        standing: Standing::Whole,
+        values: Vec::new(),
+    }
+}
+
+pub fn value(operation: Operation, amounts: &[(RunQuantity, RunAmount)]) -> UnitValue {
+    let cell = Cell { operation, phase: None };
+    UnitValue { cell, target: "/data".to_owned(), attempts: 1000, amounts: amounts.to_vec() }
+}
+
+pub fn known(amount: f64) -> RunAmount {
+    RunAmount::Known(amount)
+}
+
+/// A run of a block, with the rates of some operations.
+pub fn run(side: &str, block: u32, rates: &[(Operation, RunAmount)]) -> Unit {
+    let values = rates.iter().map(|(operation, rate)| value(*operation, &[(RunQuantity::Rate, *rate)]));
+    Unit {
+        block: Some(UnitBlock {
+            campaign: campaign(1),
+            order: Order::Interleaved,
+            ending: CampaignEnding::Planned,
+            block,
+        }),
+        values: values.collect(),
+        ..unit(&format!("{side}-{block}"), i64::from(block) * 10 + i64::from(side.as_bytes()[0] % 8))
+    }
+}
+
+pub fn side(name: &str, units: Vec<Unit>) -> Side {
+    Side { name: name.to_owned(), units, chosen_by: BTreeSet::from(["client".to_owned()]) }
+}
+
+/// By how many per cent a run of this block is off, the same for all sides: mean 0.
+pub fn luck(block: u32) -> f64 {
+    [1.0, 1.02, 0.97, 1.01, 0.99, 1.03, 0.98, 1.0, 1.0][block as usize % 9]
+}
+
+/// Nine runs in turns, of a side that is so many times as fast as 100 a second, and scatters by so much of its own.
+pub fn nine(name: &str, factors: &[(Operation, f64)], scatter: f64) -> Side {
+    let runs = (1..=9).map(|block| {
+        let own = 1.0 + scatter * (f64::from(block * 7 % 9) - 4.0) / 4.0;
+        let rates: Vec<_> = factors
+            .iter()
+            .map(|(operation, factor)| (*operation, known(100.0 * factor * luck(block) * own)))
+            .collect();
+        run(name, block, &rates)
+    });
+    side(name, runs.collect())
+}
+
+pub fn compared(sides: Vec<Side>) -> ComparedTable {
+    compare_sides(sides, &usual()).unwrap_or_else(|error| panic!("{error}"))
+}
