@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::cells::{Entry, Row, matched};
+use super::doubting::doubts;
 use super::error::CompareError;
 use super::outcomes::outcomes;
 use super::pairing::{Paired, Scale, middle, paired};
@@ -40,7 +41,7 @@ pub fn compare_sides(sides: Vec<Side>, options: &CompareOptions) -> Result<Compa
         same_within: options.same_within,
         between: judging.between_others(&matched.rows),
         rows,
-        doubts: Vec::new(),
+        doubts: doubts(&sides, quantity, &options.across),
         left_out,
         family,
         rules: options.rules.clone(),

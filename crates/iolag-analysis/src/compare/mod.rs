@@ -9,7 +9,8 @@
 //! its [`Cell`](crate::Cell)s, and nothing its words: they are the report's.
 
 pub(crate) mod cells;
-pub(crate) mod doubts;
+pub(crate) mod doubt;
+pub(crate) mod doubting;
 pub(crate) mod error;
 pub(crate) mod judging;
 pub(crate) mod outcomes;
@@ -20,7 +21,7 @@ pub(crate) mod side;
 pub(crate) mod table;
 pub(crate) mod unit;
 
-pub use doubts::{Doubt, Fact};
+pub use doubt::{Doubt, Fact};
 pub use error::CompareError;
 pub use judging::compare_sides;
 pub use rule::{Beyond, FailRule, RuleJudgement, RuleOutcome, UnreadableRule};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use iolag_model::{Order, RunId};
 
-use super::doubts::Fact;
+use super::doubt::Fact;
 use crate::run::values::{Cell, RunAmount, RunQuantity, Standing};
 use crate::statistics::runs::table::CampaignEnding;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use iolag_model::{Order, Phase};
 
-use super::doubts::Doubt;
+use super::doubt::Doubt;
 use super::rule::{FailRule, RuleOutcome};
 use crate::run::values::{Cell, RunAmount, RunQuantity, Standing};
 use crate::statistics::runs::table::ComparedRuns;

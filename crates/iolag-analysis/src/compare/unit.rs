@@ -8,7 +8,7 @@ use iolag_model::{
 };
 use serde_json::Value;
 
-use super::doubts::Fact;
+use super::doubt::Fact;
 use super::side::{Unit, UnitBlock, UnitValue};
 use crate::run::values::{CellValue, RunValues};
 use crate::run::workload::analysed;
@@ -157,7 +157,9 @@ fn duration(ns: u64) -> String {
     if parse_duration(&text) == Ok(Nanoseconds(ns)) { text } else { format!("{ns} ns") }
 }
 
+/// 3901 is a number of its own, 4096 is 4 KiB.
 fn size(bytes: u64) -> String {
     let text = format_bytes(bytes);
-    if parse_bytes(&text) == Ok(bytes) { text } else { format!("{bytes} B") }
+    let is_round = bytes.is_multiple_of(1024) && parse_bytes(&text) == Ok(bytes);
+    if is_round { text } else { format!("{bytes} B") }
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use iolag_analysis::compare::{
     CompareOptions, ComparedTable, Side, Unit, UnitBlock, UnitValue, compare_sides,
 };
-use iolag_analysis::{CampaignEnding, Cell, RunAmount, RunQuantity, Standing};
+use iolag_analysis::{CampaignEnding, Cell, ComparedRuns, RunAmount, RunQuantity, Standing};
 use iolag_model::{Operation, Order, RunId};
 
 /// An hour, in ns.
@@ -25,7 +25,7 @@ pub fn usual() -> CompareOptions {
 
 /// A campaign that takes turns.
 pub fn campaign(salt: u16) -> RunId {
-    RunId::new("20261128-000000", salt).unwrap()
+    RunId::new("20261128-000000", salt).expect("the form of an id")
 }
 
 /// A run of a bench that says nothing yet, begun so many minutes after the first.
@@ -95,4 +95,28 @@ pub fn nine(name: &str, factors: &[(Operation, f64)], scatter: f64) -> Side {
 
 pub fn compared(sides: Vec<Side>) -> ComparedTable {
     compare_sides(sides, &usual()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What is said of the first row.
+pub fn first(table: &ComparedTable) -> &ComparedRuns {
+    &table.rows[0].cells[0].compared
+}
+
+/// The estimate, where it is known.
+pub fn estimate(compared: &ComparedRuns) -> f64 {
+    compared.difference.as_ref().and_then(|one| one.estimate().known()).expect("it is known")
+}
+
+pub fn with_labels(mut unit: Unit, labels: &[(&str, &str)]) -> Unit {
+    unit.labels.extend(labels.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+    unit
+}
+
+/// Runs one after the other, none in a block, with a rate of stat each.
+pub fn apart(name: &str, from_minute: i64, rates: &[f64]) -> Side {
+    let unit = |(at, rate): (usize, &f64)| Unit {
+        values: vec![value(Operation::Stat, &[(RunQuantity::Rate, known(*rate))])],
+        ..unit(&format!("{name}-{at}"), from_minute + at as i64)
+    };
+    side(name, rates.iter().enumerate().map(unit).collect())
 }

@@ -1,6 +1,14 @@
 //! Sides compared, on made-up runs of which every answer is known.
 
+mod bounds;
+mod doubts;
 mod made_up;
+mod pairing;
+mod properties;
+mod refusals;
+mod rows;
+mod rules;
 #[path = "../scenario/mod.rs"]
 mod scenario;
 mod study;
+mod units;

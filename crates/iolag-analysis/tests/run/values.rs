@@ -296,3 +296,47 @@ fn quantities_are_called_as_they_are_typed() {
     let over = ShareOver(Nanoseconds::from_milliseconds(100));
     assert_eq!([Rate, Median, P95, over].map(|one| one.to_string()), ["rate", "median", "p95", "over:100ms"]);
 }
+
+#[test]
+fn quantities_are_read_as_they_are_shown() {
+    for (text, quantity) in [
+        ("rate", Rate),
+        ("median", Median),
+        ("p95", P95),
+        ("over:1.00s", OVER_ONE_SECOND),
+        ("over:100ms", ShareOver(Nanoseconds(100 * MS))),
+        ("over:1.50ms", ShareOver(Nanoseconds(1_500_000))),
+    ] {
+        assert_eq!((text.parse(), quantity.to_string().parse()), (Ok(quantity), Ok(quantity)));
+    }
+    for text in ["", "p99", "Rate", "over", "over:", "over:0", "over:0s", "over:-1s", "over:NaNs", "over:100"]
+    {
+        let refused = text.parse::<RunQuantity>().unwrap_err().to_string();
+        assert!(
+            refused.ends_with("choose rate, median, p95 or over:DURATION, as in over:100ms"),
+            "{refused}"
+        );
+    }
+}
+
+#[test]
+fn more_speed_is_a_higher_rate_and_a_shorter_duration() {
+    use RunAmount::{AtLeast, AtMost, Known, Open};
+    let ends = |quantity: RunQuantity, amount| {
+        let speed = quantity.speed(amount);
+        (speed.low(), speed.high())
+    };
+    let (ln_2, open) = (2.0_f64.ln(), f64::INFINITY);
+    for quantity in ALL {
+        let sign = if quantity == Rate { 1.0 } else { -1.0 };
+        assert_eq!(ends(quantity, Known(2.0)), (sign * ln_2, sign * ln_2));
+        let (at_most, at_least) = (ends(quantity, AtMost(2.0)), ends(quantity, AtLeast(2.0)));
+        let expected = [(-open, ln_2), (ln_2, open)];
+        let turned = [(-ln_2, open), (-open, -ln_2)];
+        assert_eq!([at_most, at_least], if quantity == Rate { expected } else { turned });
+        assert_eq!(ends(quantity, Open), (-open, open));
+    }
+    // What took no time at all, or did not happen, is no known speed.
+    assert_eq!(Median.speed(Known(0.0)).known(), None);
+    assert_eq!(Rate.speed(Known(0.0)).known(), None);
+}

@@ -23,7 +23,7 @@ pub enum Fact {
     Device,
     /// How that is mounted.
     MountOptions,
-    /// What of it was in the page cache before.
+    /// How much was in the page cache before.
     CacheState,
     /// An option of its spec, by name: `objects`, `precreate`.
     Option(String),

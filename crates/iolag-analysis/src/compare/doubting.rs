@@ -1,0 +1,182 @@
+//! Finds what makes a comparison doubtful.
+
+use std::collections::BTreeSet;
+
+use iolag_model::format_bytes;
+
+use super::doubt::{Doubt, Fact};
+use super::side::{Side, Unit};
+use crate::run::values::RunQuantity;
+
+/// The options of mounts that are those of the host, not of the file system.
+const OWN_ADDRESS: &str = "clientaddr=";
+/// mdtest's school: it does each operation for itself, and the others all of them in turn.
+const ALL_OF_ONE: &str = "batch";
+/// A page cache that is so many times as full counts as another state.
+const CACHE_FACTOR: f64 = 2.0;
+
+/// What to know of these sides: what makes them hardly comparable first.
+pub(super) fn doubts(sides: &[Side], quantity: RunQuantity, across: &[String]) -> Vec<Doubt> {
+    let mut doubts = one_file_system(sides);
+    let patterns = different_patterns(sides, quantity);
+    let is_told = |fact: &Fact| {
+        let name = fact.to_string();
+        let is_chosen = sides.iter().any(|side| side.chosen_by.contains(&name)) || across.contains(&name);
+        // Which phases there are follows from the pattern.
+        let is_pattern = patterns.is_some() && matches!(name.as_str(), "pattern" | "phases");
+        !is_chosen && !is_pattern
+    };
+    let differing = differing_facts(sides).into_iter().chain(differing_caches(sides));
+    let differing: Vec<Doubt> = differing
+        .filter(|(fact, _)| is_told(fact))
+        .map(|(fact, values)| Doubt::Differs { fact, values })
+        .collect();
+    doubts.extend(patterns);
+    doubts.extend(differing);
+    doubts.extend((1..sides.len()).filter_map(|other| one_after_the_other(sides, other)));
+    doubts
+}
+
+/// What is known of the targets that a side measured.
+fn of_places<'a>(side: &'a Side, fact: &'a Fact) -> impl Iterator<Item = (&'a Unit, &'a str)> {
+    side.units.iter().flat_map(move |unit| {
+        let is_measured = |target: &str| unit.values.iter().any(|value| value.target == target);
+        let places = unit.places.iter().filter(move |(target, _)| is_measured(target));
+        places.filter_map(move |(_, facts)| Some((unit, facts.get(fact)?.as_str())))
+    })
+}
+
+fn values(side: &Side, fact: &Fact) -> BTreeSet<String> {
+    let of_units = side.units.iter().filter_map(|unit| unit.facts.get(fact)).cloned();
+    of_units.chain(of_places(side, fact).map(|(_, value)| value.to_owned())).collect()
+}
+
+fn targets(side: &Side) -> BTreeSet<&str> {
+    side.units.iter().flat_map(|unit| &unit.values).map(|value| value.target.as_str()).collect()
+}
+
+fn are_all_alike<T: PartialEq>(mut values: impl Iterator<Item = T>) -> bool {
+    let first = values.next();
+    values.all(|value| Some(&value) == first.as_ref())
+}
+
+/// What is known of several sides and not the same. What a file system is, and how it is mounted, is no doubt where just that is compared.
+fn differing_facts(sides: &[Side]) -> Vec<(Fact, Vec<Vec<String>>)> {
+    let units = || sides.iter().flat_map(|side| &side.units);
+    let of_places = units().flat_map(|unit| unit.places.values()).flat_map(|facts| facts.keys());
+    let facts: BTreeSet<&Fact> = units().flat_map(|unit| unit.facts.keys()).chain(of_places).collect();
+    let has_one_place = are_all_alike(sides.iter().map(targets));
+    let has_one_kind = are_all_alike(sides.iter().map(|side| values(side, &Fact::FileSystem)));
+    let differs = |fact: &Fact| {
+        let all: Vec<BTreeSet<String>> = sides.iter().map(|side| values(side, fact)).collect();
+        let is_compared = match fact {
+            Fact::Device => true,
+            Fact::FileSystem | Fact::Source => !has_one_place,
+            Fact::MountOptions => !has_one_kind,
+            _ => false,
+        };
+        // An option that there is not was not given; anything else is not known.
+        let is_known = |values: &&BTreeSet<String>| matches!(fact, Fact::Option(_)) || !values.is_empty();
+        if is_compared || are_all_alike(all.iter().filter(is_known)) {
+            return None;
+        }
+        let told = if *fact == Fact::MountOptions { differing_options(all) } else { lists(all) };
+        // Of the options of mounts nothing may be left.
+        (!are_all_alike(told.iter().filter(|values| !values.is_empty())) || matches!(fact, Fact::Option(_)))
+            .then(|| (fact.clone(), told))
+    };
+    facts.into_iter().filter_map(differs).collect()
+}
+
+fn lists(all: Vec<BTreeSet<String>>) -> Vec<Vec<String>> {
+    all.into_iter().map(|values| values.into_iter().collect()).collect()
+}
+
+/// Of the options of mounts those that not all have.
+fn differing_options(all: Vec<BTreeSet<String>>) -> Vec<Vec<String>> {
+    let parts = |options: &str| -> BTreeSet<String> {
+        options.split(',').filter(|part| !part.starts_with(OWN_ADDRESS)).map(str::to_owned).collect()
+    };
+    let mut each = all.iter().flatten().map(|options| parts(options));
+    let first = each.next().unwrap_or_default();
+    let common = each.fold(first, |common, other| common.intersection(&other).cloned().collect());
+    let left = |options: String| {
+        let left: Vec<String> = parts(&options).difference(&common).cloned().collect();
+        if left.is_empty() { "none of these".to_owned() } else { left.join(",") }
+    };
+    lists(all.into_iter().map(|values| values.into_iter().map(left).collect()).collect())
+}
+
+/// Where the page cache of one side was always far fuller than that of another.
+fn differing_caches(sides: &[Side]) -> Option<(Fact, Vec<Vec<String>>)> {
+    let range = |side: &Side| {
+        let bytes = || side.units.iter().filter_map(|unit| unit.page_cache_bytes);
+        Some((bytes().min()?, bytes().max()?))
+    };
+    let ranges: Vec<Option<(u64, u64)>> = sides.iter().map(range).collect();
+    let is_far = |(_, most): (u64, u64), (least, _): (u64, u64)| least as f64 > CACHE_FACTOR * most as f64;
+    let known = || ranges.iter().flatten();
+    if !known().any(|one| known().any(|other| is_far(*one, *other))) {
+        return None;
+    }
+    let told = |(least, most): (u64, u64)| match (format_bytes(least), format_bytes(most)) {
+        (least, most) if least == most => least,
+        (least, most) => format!("{least} to {most}"),
+    };
+    Some((Fact::CacheState, ranges.iter().map(|range| range.map(told).into_iter().collect()).collect()))
+}
+
+/// Sides of different names on one device of one host.
+fn one_file_system(sides: &[Side]) -> Vec<Doubt> {
+    let identity = |side: &Side| {
+        let all = |fact| values(side, &fact).into_iter().collect::<Vec<_>>().join(", ");
+        let identity = [Fact::Host, Fact::FileSystem, Fact::Source, Fact::Device].map(all);
+        identity.iter().all(|part| !part.is_empty()).then_some(identity)
+    };
+    let identities: Vec<Option<[String; 4]>> = sides.iter().map(identity).collect();
+    let different: BTreeSet<&[String; 4]> = identities.iter().flatten().collect();
+    let doubt = |known: &[String; 4]| {
+        let own: Vec<usize> =
+            (0..sides.len()).filter(|side| identities[*side].as_ref() == Some(known)).collect();
+        let targets: Vec<BTreeSet<&str>> = own.iter().map(|side| targets(&sides[*side])).collect();
+        let names: BTreeSet<&str> = targets.iter().flatten().copied().collect();
+        let has_each_once = targets.iter().map(BTreeSet::len).sum::<usize>() == names.len();
+        let device = known[3].clone();
+        (own.len() > 1 && has_each_once).then_some(Doubt::OneFileSystem { sides: own, device })
+    };
+    different.into_iter().filter_map(doubt).collect()
+}
+
+fn different_patterns(sides: &[Side], quantity: RunQuantity) -> Option<Doubt> {
+    let pattern = Fact::Option("pattern".to_owned());
+    let patterns: Vec<BTreeSet<String>> = sides.iter().map(|side| values(side, &pattern)).collect();
+    let is_of_one = |values: &BTreeSet<String>| values.contains(ALL_OF_ONE);
+    let are_several = patterns.iter().any(is_of_one) && patterns.iter().any(|values| !is_of_one(values));
+    (quantity == RunQuantity::Rate && are_several).then(|| Doubt::DifferentPatterns {
+        patterns: patterns
+            .into_iter()
+            .map(|values| values.into_iter().collect::<Vec<_>>().join(", "))
+            .collect(),
+    })
+}
+
+/// The base and another side, where one of them was over before the other began. Of one run a side nobody says anything.
+fn one_after_the_other(sides: &[Side], other: usize) -> Option<Doubt> {
+    let span = |side: usize| {
+        let units = &sides[side].units;
+        let begin = units.iter().map(|unit| unit.span_ns[0]).min()?;
+        let end = units.iter().map(|unit| unit.span_ns[1]).max()?;
+        Some([begin, end])
+    };
+    let (of_base, of_other) = (span(0)?, span(other)?);
+    let is_before = |[begin, end]: [i64; 2], later: [i64; 2]| begin < later[0] && end <= later[0];
+    let (first, after) = match (is_before(of_base, of_other), is_before(of_other, of_base)) {
+        (true, _) => (0, other),
+        (_, true) => (other, 0),
+        _ => return None,
+    };
+    let has_several = sides[0].units.len() > 1 || sides[other].units.len() > 1;
+    let middle = |[begin, end]: [i64; 2]| i64::midpoint(begin, end);
+    let apart_ns = middle(of_base).abs_diff(middle(of_other));
+    has_several.then_some(Doubt::OneAfterTheOther { first, after, apart_ns })
+}

@@ -1,0 +1,132 @@
+//! Runs that hung or failed, shares of which there are none, and clocks that count in steps.
+
+use iolag_analysis::compare::{CompareOptions, ComparedTable, LeftOut, Side, Unit, compare_sides};
+use iolag_analysis::{ComparedWord, LogRange, RunAmount, RunMethod, RunQuantity, Standing};
+use iolag_model::{Nanoseconds, Operation};
+
+use crate::made_up::{compared, estimate, first, known, nine, side, unit, usual, value};
+
+fn stats(name: &str, factor: f64) -> Side {
+    nine(name, &[(Operation::Stat, factor)], 0.01)
+}
+
+fn with_amount(mut side: Side, at: usize, standing: Standing, amount: RunAmount) -> Side {
+    side.units[at].standing = standing;
+    side.units[at].values[0].amounts[0].1 = amount;
+    side
+}
+
+/// One hang of nine leaves "slower" possible, and "faster" not.
+#[test]
+fn a_hang_opens_the_lower_end() {
+    let nfs = with_amount(stats("nfs", 0.5), 3, Standing::Hung, RunAmount::AtMost(20.0));
+    let table = compared(vec![stats("native", 1.0), nfs]);
+    let cell = &table.rows[0].cells[0];
+    assert_eq!((cell.runs, cell.bounded), ([9, 9], [0, 1]));
+    assert_eq!(cell.compared.word, ComparedWord::Slower);
+    let interval = cell.compared.interval.unwrap();
+    assert!(interval.low() == f64::NEG_INFINITY && interval.high() < 0.6_f64.ln(), "{interval:?}");
+    assert_eq!(cell.compared.difference.as_ref().unwrap().method(), RunMethod::SignedRanks);
+    assert_eq!(table.sides[1].standings[3], Standing::Hung);
+    // The middle is a bound: the mean of the eight others and of at most 20.
+    let RunAmount::AtMost(middle) = table.rows[0].sides[1].middle else { panic!("it is a bound") };
+    assert!((30.0..50.0).contains(&middle), "{middle}");
+
+    let fast = with_amount(stats("nfs", 2.0), 3, Standing::Failed, RunAmount::Open);
+    let table = compared(vec![stats("native", 1.0), fast]);
+    assert_eq!(
+        first(&table).word,
+        ComparedWord::NoDifferenceShown,
+        "nine blocks with one of which nothing is known"
+    );
+    assert_eq!(table.rows[0].sides[1].middle, RunAmount::Open);
+}
+
+#[test]
+fn a_run_that_says_nothing_of_its_target_is_left_out_and_told() {
+    let mut nfs = stats("nfs", 0.5);
+    nfs.units[8].standing = Standing::BrokenOff;
+    nfs.units[2].standing = Standing::Unreached;
+    let table = compared(vec![stats("native", 1.0), nfs]);
+    let left_out = |at: usize, standing| LeftOut::Run { side: 1, run: format!("nfs-{}", at + 1), standing };
+    assert_eq!(table.left_out, [left_out(2, Standing::Unreached), left_out(8, Standing::BrokenOff)]);
+    assert_eq!(table.sides[1].runs.len(), 7);
+    assert_eq!(table.rows[0].cells[0].runs, [9, 7]);
+    assert_eq!(first(&table).word, ComparedWord::Slower);
+}
+
+const OVER: RunQuantity = RunQuantity::ShareOver(Nanoseconds::from_milliseconds(100));
+
+/// Runs with so many of their attempts over the threshold.
+fn shares(name: &str, from: i64, counts: &[(u64, u64)]) -> Side {
+    let unit = |(at, (over, attempts)): (usize, &(u64, u64))| {
+        let mut value = value(Operation::Stat, &[(OVER, known(*over as f64 / *attempts as f64))]);
+        value.attempts = *attempts;
+        Unit { values: vec![value], ..unit(&format!("{name}-{at}"), from + at as i64) }
+    };
+    side(name, counts.iter().enumerate().map(unit).collect())
+}
+
+fn by_share(sides: Vec<Side>) -> ComparedTable {
+    compare_sides(sides, &CompareOptions { quantity: Some(OVER), ..usual() }).expect("they have shares")
+}
+
+#[test]
+fn less_over_the_threshold_is_faster() {
+    let table = by_share(vec![
+        shares("native", 0, &[(100, 1000), (110, 1000), (95, 1000), (105, 1000), (99, 1000)]),
+        shares("nfs", 10, &[(20, 1000), (25, 1000), (22, 1000), (18, 1000), (21, 1000)]),
+    ]);
+    assert_eq!(first(&table).word, ComparedWord::Faster);
+    // (k + 1/2)/1001, by hand.
+    let mean = |counts: [f64; 5]| counts.iter().map(|count| ((count + 0.5) / 1001.0).ln()).sum::<f64>() / 5.0;
+    let expected = mean([100.0, 110.0, 95.0, 105.0, 99.0]) - mean([20.0, 25.0, 22.0, 18.0, 21.0]);
+    assert!((estimate(first(&table)) - expected).abs() < 1e-9);
+    // The middle is the mean of the shares themselves.
+    let RunAmount::Known(middle) = table.rows[0].sides[0].middle else { panic!("it is known") };
+    assert!((middle - 0.1018).abs() < 1e-12);
+}
+
+#[test]
+fn of_nothing_over_the_threshold_no_difference_is_shown() {
+    let none = |name, from, attempts| shares(name, from, &[(0, attempts); 9]);
+    for attempts in [1000, 20] {
+        let table = by_share(vec![none("native", 0, 1000), none("nfs", 10, attempts)]);
+        let cell = first(&table);
+        assert_eq!(cell.word, ComparedWord::NoDifferenceShown, "{attempts} attempts");
+        assert_eq!(
+            (cell.interval, cell.p_adjusted, cell.more_for_same),
+            (Some(LogRange::UNKNOWN), Some(1.0), None)
+        );
+    }
+    // Who tried ten times as often and met as little is not faster for that.
+    let few = shares("nfs", 10, &[(0, 100), (1, 100), (0, 100), (0, 100), (0, 100), (1, 100), (0, 100)]);
+    let many =
+        shares("native", 0, &[(2, 1000), (3, 1000), (3, 1000), (2, 1000), (3, 1000), (4, 1000), (3, 1000)]);
+    assert_eq!(first(&by_share(vec![many, few])).word, ComparedWord::NoDifferenceShown);
+}
+
+#[test]
+fn steps_of_the_clock_are_no_difference() {
+    let medians = |name: &str, from: i64, ns: f64, step: f64| {
+        let unit = |at: i64| Unit {
+            workload: "check".into(),
+            usual: RunQuantity::Median,
+            clock_step_ns: step,
+            values: vec![value(Operation::Stat, &[(RunQuantity::Median, known(ns))])],
+            ..unit(&format!("{name}-{at}"), from + at)
+        };
+        side(name, (0..5).map(unit).collect())
+    };
+    let word = |step| {
+        let table = compared(vec![medians("native", 0, 4000.0, step), medians("nfs", 10, 5000.0, step)]);
+        (first(&table).word, first(&table).interval.unwrap())
+    };
+    let (by_a_fine_clock, interval) = word(1.0);
+    assert_eq!(by_a_fine_clock, ComparedWord::Slower);
+    assert!(
+        (interval.high() - (0.8_f64.ln() + 1.00025_f64.ln() + 1.0002_f64.ln())).abs() < 1e-9,
+        "{interval:?}"
+    );
+    assert_eq!(word(1000.0).0, ComparedWord::NoDifferenceShown);
+}

@@ -1,0 +1,131 @@
+//! What cannot be compared, and what is said then.
+
+use iolag_analysis::compare::{CompareError, CompareOptions, Side, Unit, compare_sides};
+use iolag_analysis::{RunQuantity, Standing};
+use iolag_model::{Nanoseconds, Operation};
+
+use crate::made_up::{known, nine, side, unit, usual, value, with_labels};
+
+fn stats(name: &str) -> Side {
+    nine(name, &[(Operation::Stat, 1.0), (Operation::Read, 1.0)], 0.01)
+}
+
+#[track_caller]
+fn refused(sides: Vec<Side>, options: &CompareOptions) -> String {
+    match compare_sides(sides, options) {
+        Err(CompareError::Asked(sentence)) => sentence,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn pings(name: &str) -> Side {
+    let unit = |at: i64| Unit {
+        workload: "ping".into(),
+        usual: RunQuantity::Median,
+        values: vec![value(Operation::Probe, &[(RunQuantity::Median, known(1e6))])],
+        ..unit(&format!("{name}-{at}"), at)
+    };
+    side(name, (0..4).map(unit).collect())
+}
+
+fn labelled(mut side: Side, name: &str, of: impl Fn(usize) -> String) -> Side {
+    let units = side.units.into_iter().enumerate();
+    side.units = units.map(|(at, unit)| with_labels(unit, &[(name, &of(at))])).collect();
+    side
+}
+
+#[test]
+fn one_side_is_no_comparison() {
+    let sentence = refused(vec![stats("native")], &usual());
+    assert!(sentence.starts_with("compare needs a base and another side"), "{sentence}");
+    assert_eq!(refused(vec![], &usual()), sentence);
+}
+
+#[test]
+fn different_workloads_are_not_compared() {
+    assert_eq!(
+        refused(vec![pings("native"), stats("nfs")], &usual()),
+        "cannot compare a ping with a bench of metadata: native has the one, nfs the other"
+    );
+    let mut both = stats("nfs");
+    both.units.extend(pings("p").units);
+    assert_eq!(
+        refused(vec![both, stats("native")], &usual()),
+        "cannot compare a ping with a bench of metadata: nfs has both"
+    );
+}
+
+#[test]
+fn nothing_in_common_is_told_by_its_first_difference() {
+    assert_eq!(
+        refused(vec![stats("native"), nine("nfs", &[(Operation::Create, 1.0)], 0.0)], &usual()),
+        "nothing is in both native and nfs: native has read and stat, nfs create"
+    );
+    let mut other = stats("nfs");
+    other.units.iter_mut().for_each(|unit| *unit.coordinates.get_mut("clients").unwrap() = "2".into());
+    assert_eq!(
+        refused(vec![stats("native"), other], &usual()),
+        "nothing is in both native and nfs: native has clients=1, nfs clients=2"
+    );
+    let quiet = labelled(stats("native"), "system", |_| "quiet".into());
+    assert_eq!(
+        refused(vec![quiet, stats("nfs")], &usual()),
+        "nothing is in both native and nfs: native has system=quiet, nfs no system"
+    );
+}
+
+#[test]
+fn a_label_of_each_run_is_to_be_pooled() {
+    let sides = || {
+        vec![
+            labelled(stats("a"), "run", |at| at.to_string()),
+            labelled(stats("b"), "run", |at| (at + 9).to_string()),
+        ]
+    };
+    assert_eq!(
+        refused(sides(), &usual()),
+        "the label run is different in all runs, so nothing matches: add --across run"
+    );
+    let table = compare_sides(sides(), &CompareOptions { across: vec!["run".into()], ..usual() }).unwrap();
+    assert_eq!(table.rows[0].cells[0].runs, [9, 9]);
+}
+
+#[test]
+fn a_run_on_both_sides_cannot_differ() {
+    let mut other = stats("nfs");
+    other.units[0].name = "native-4".into();
+    assert_eq!(
+        refused(vec![stats("native"), other], &usual()),
+        "run native-4 is on both sides: nothing can differ"
+    );
+}
+
+#[test]
+fn a_quantity_that_is_not_there_is_refused() {
+    let rate = CompareOptions { quantity: Some(RunQuantity::Rate), ..usual() };
+    assert_eq!(
+        refused(vec![pings("native"), pings("nfs")].into_iter().enumerate().map(renamed).collect(), &rate),
+        "a ping has no rate: choose median, p95 or over:DURATION"
+    );
+    let over = RunQuantity::ShareOver(Nanoseconds::from_milliseconds(100));
+    let over = CompareOptions { quantity: Some(over), ..usual() };
+    assert_eq!(refused(vec![stats("native"), stats("nfs")], &over), "no run says anything of over:100ms");
+}
+
+fn renamed((at, mut side): (usize, Side)) -> Side {
+    side.units.iter_mut().for_each(|unit| unit.name = format!("{at}-{}", unit.name));
+    side
+}
+
+#[test]
+fn a_side_that_was_never_reached_is_no_mistake_of_who_asks() {
+    let mut nfs = stats("nfs");
+    nfs.units.iter_mut().for_each(|unit| unit.standing = Standing::Unreached);
+    let error = compare_sides(vec![stats("native"), nfs], &usual()).unwrap_err();
+    assert!(matches!(&error, CompareError::NothingMeasured(sentence) if sentence.contains("nfs")), "{error}");
+    let empty = side("nfs", vec![]);
+    assert!(matches!(
+        compare_sides(vec![stats("native"), empty], &usual()),
+        Err(CompareError::NothingMeasured(_))
+    ));
+}
