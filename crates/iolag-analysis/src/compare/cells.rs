@@ -8,7 +8,8 @@ use crate::run::values::{Cell, RunAmount, RunQuantity};
 
 /// Coordinates that say where a run measured: they tell rows apart only if a side has several.
 const PLACES: [&str; 2] = ["side", TARGET];
-const TARGET: &str = "target";
+/// The coordinate that names it.
+pub(super) const TARGET: &str = "target";
 
 /// What one unit says in a row.
 #[derive(Debug, Clone, Copy)]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use iolag_model::Operation;
 
-use super::cells::Row;
+use super::cells::{Row, TARGET};
 use super::error::CompareError;
 use super::side::Side;
 use super::table::{CompareOptions, RowKey};
@@ -30,6 +30,7 @@ pub(super) fn refuse(sides: &[Side], options: &CompareOptions) -> Result<RunQuan
     }
     refuse_workloads(sides)?;
     refuse_twice(sides)?;
+    refuse_unknown_names(sides, &options.across)?;
     let first = &sides[0].units[0];
     let quantity = options.quantity.unwrap_or(first.usual);
     let mut wanted = std::iter::once(quantity).chain(options.rules.iter().map(|rule| rule.quantity));
@@ -87,12 +88,32 @@ fn refuse_twice(sides: &[Side]) -> Result<(), CompareError> {
     Ok(())
 }
 
+/// A name with a slip of the pen would pool nothing, and nobody would know.
+fn refuse_unknown_names(sides: &[Side], across: &[String]) -> Result<(), CompareError> {
+    let names: BTreeSet<&str> = sides
+        .iter()
+        .flat_map(|side| &side.units)
+        .flat_map(|unit| unit.labels.keys().chain(unit.coordinates.keys()))
+        .map(String::as_str)
+        .chain([TARGET])
+        .collect();
+    match across.iter().find(|name| !names.contains(name.as_str())) {
+        None => Ok(()),
+        Some(name) => Err(CompareError::Asked(format!(
+            "--across {name}: no run has such a label; there are {}",
+            joined(names.into_iter().map(str::to_owned).collect())
+        ))),
+    }
+}
+
 /// Why no row is of both the base and another side.
 pub(super) fn refuse_nothing_common(sides: &[Side], rows: &[Row]) -> CompareError {
     let names: BTreeSet<&str> = rows.iter().flat_map(|row| parts(&row.key)).map(|(name, _)| name).collect();
     if let Some(name) = names.iter().find(|name| tells_all(sides, name)) {
+        let is_label = rows.iter().any(|row| row.key.labels.contains_key(*name));
+        let what = if is_label { "label" } else { "coordinate" };
         return CompareError::Asked(format!(
-            "the label {name} is different in all runs, so nothing matches: add --across {name}"
+            "the {what} {name} is different in all runs, so nothing matches: add --across {name}"
         ));
     }
     let of_side = |side: usize| move |row: &&Row| !row.sides[side].is_empty();
@@ -102,25 +123,30 @@ pub(super) fn refuse_nothing_common(sides: &[Side], rows: &[Row]) -> CompareErro
         side: &sides[side].name,
         keys: rows.iter().filter(of_side(side)).map(|row| &row.key).collect(),
     });
-    let what = if base.operations().is_disjoint(&other.operations()) {
-        Some([base.told_operations(), other.told_operations()])
-    } else {
-        let differing = names.iter().find(|name| base.values(name).is_disjoint(&other.values(name)));
-        differing.map(|name| [&base, &other].map(|keys| keys.told_values(name)))
+    let are_disjoint = |name: &&&str| base.values(name).is_disjoint(&other.values(name));
+    let differing: Vec<&str> = names.iter().filter(are_disjoint).copied().collect();
+    let ([of_base, of_other], advice) = match differing.first() {
+        _ if base.operations().is_disjoint(&other.operations()) => {
+            ([&base, &other].map(Keys::told_operations), String::new())
+        }
+        Some(name) => {
+            let told = [&base, &other].map(|keys| keys.told_values(name));
+            (told, format!("; --across {} would compare them all the same", differing.join(",")))
+        }
+        None => ([&base, &other].map(Keys::told_first), String::new()),
     };
-    let [of_base, of_other] = what.unwrap_or_else(|| [base.told_first(), other.told_first()]);
     let (base, other) = (base.side, other.side);
     CompareError::Asked(format!(
-        "nothing is in both {base} and {other}: {base} has {of_base}, {other} {of_other}"
+        "nothing is in both {base} and {other}: {base} has {of_base}, {other} {of_other}{advice}"
     ))
 }
 
 /// Whether a label or coordinate has a value of its own in each run: a counter, a date.
 fn tells_all(sides: &[Side], name: &str) -> bool {
-    let units = sides.iter().flat_map(|side| &side.units);
-    let values: Vec<&String> =
-        units.filter_map(|unit| unit.labels.get(name).or_else(|| unit.coordinates.get(name))).collect();
-    values.len() > 2 && values.iter().collect::<BTreeSet<_>>().len() == values.len()
+    let units = || sides.iter().flat_map(|side| &side.units);
+    let values: BTreeSet<&String> =
+        units().filter_map(|unit| unit.labels.get(name).or_else(|| unit.coordinates.get(name))).collect();
+    values.len() > 2 && values.len() == units().count()
 }
 
 fn parts(key: &RowKey) -> impl Iterator<Item = (&str, &str)> {
@@ -139,6 +165,9 @@ impl Keys<'_> {
     }
 
     fn told_operations(&self) -> String {
+        if self.keys.is_empty() {
+            return "nothing of the phases that are compared, to which --phases adds".to_owned();
+        }
         let names = |operation: Operation| operation.name().to_owned();
         joined(self.operations().into_iter().map(names).collect())
     }

@@ -2,7 +2,7 @@
 
 use iolag_analysis::compare::{CompareError, CompareOptions, Side, Unit, compare_sides};
 use iolag_analysis::{RunQuantity, Standing};
-use iolag_model::{Nanoseconds, Operation};
+use iolag_model::{Nanoseconds, Operation, Phase};
 
 use crate::made_up::{known, nine, side, unit, usual, value, with_labels};
 
@@ -65,12 +65,22 @@ fn nothing_in_common_is_told_by_its_first_difference() {
     other.units.iter_mut().for_each(|unit| *unit.coordinates.get_mut("clients").unwrap() = "2".into());
     assert_eq!(
         refused(vec![stats("native"), other], &usual()),
-        "nothing is in both native and nfs: native has clients=1, nfs clients=2"
+        "nothing is in both native and nfs: native has clients=1, nfs clients=2; --across clients would \
+         compare them all the same"
     );
     let quiet = labelled(stats("native"), "system", |_| "quiet".into());
     assert_eq!(
         refused(vec![quiet, stats("nfs")], &usual()),
-        "nothing is in both native and nfs: native has system=quiet, nfs no system"
+        "nothing is in both native and nfs: native has system=quiet, nfs no system; --across system would \
+         compare them all the same"
+    );
+    let mut only_made = nine("nfs", &[(Operation::Create, 1.0)], 0.0);
+    let values = only_made.units.iter_mut().flat_map(|unit| &mut unit.values);
+    values.for_each(|value| value.cell.phase = Some(Phase::Precreate));
+    assert_eq!(
+        refused(vec![stats("native"), only_made], &usual()),
+        "nothing is in both native and nfs: native has read and stat, nfs nothing of the phases that are compared, \
+         to which --phases adds"
     );
 }
 
@@ -88,6 +98,24 @@ fn a_label_of_each_run_is_to_be_pooled() {
     );
     let table = compare_sides(sides(), &CompareOptions { across: vec!["run".into()], ..usual() }).unwrap();
     assert_eq!(table.rows[0].cells[0].runs, [9, 9]);
+}
+
+#[test]
+fn a_coordinate_of_each_run_is_called_so_and_a_slip_of_the_pen_is_refused() {
+    let of = |name: &str, from: usize| {
+        let mut side = stats(name);
+        for (at, unit) in side.units.iter_mut().enumerate() {
+            unit.coordinates.insert("clients".into(), (from + at).to_string());
+        }
+        side
+    };
+    let sides = || vec![of("native", 0), of("nfs", 9)];
+    let sentence = refused(sides(), &usual());
+    assert!(sentence.starts_with("the coordinate clients is different in all runs"), "{sentence}");
+    assert_eq!(
+        refused(sides(), &CompareOptions { across: vec!["client".into()], ..usual() }),
+        "--across client: no run has such a label; there are clients and target"
+    );
 }
 
 #[test]
