@@ -14,28 +14,29 @@ mod workload;
 
 pub use figure::{
     EcdfCurves, FigureError, FigureForm, FigureKind, FigurePreset, FigureSelection, FigureSize, FigureSource,
-    HistorySelection, HourShown, PlottedHistory, TerminalSize, VECTOR_POINTS_MAX, draw_figure,
-    draw_history_figure, terminal_ecdf, terminal_history_ecdf, terminal_history_time_line,
-    terminal_time_line,
+    HistorySelection, HourShown, PlottedHistory, SideCurve, TerminalSize, VECTOR_POINTS_MAX,
+    draw_comparison_figure, draw_figure, draw_history_figure, side_curves, terminal_ecdf,
+    terminal_history_ecdf, terminal_history_time_line, terminal_time_line,
 };
 #[cfg(feature = "typescript")]
 pub use html::typescript;
 pub use html::{
-    HistoryReport, HtmlReport, LIVE_HISTORY_POLICY, LIVE_STYLE, ReportedRun, live_page,
-    write_history_document, write_history_html, write_html, write_live_history_html,
+    ComparisonReport, HistoryReport, HtmlReport, LIVE_HISTORY_POLICY, LIVE_STYLE, ReportedRun, live_page,
+    write_comparison_html, write_history_document, write_history_html, write_html, write_live_history_html,
 };
 pub use incident::{IncidentHistory, IncidentRun, incident_history_text, incident_text};
 pub use machine::{
     Exposition, LIVE_SCHEMA, LatencyExport, LiveDocument, LiveHistory, LiveLast, LiveProbe, LiveReading,
-    LiveSeries, LiveView, LiveWatch, LiveWatchState, MetricsForm, live_document, metrics, openmetrics,
-    phase_line, process_lines, prometheus_text, write_baselines_json, write_batches_json, write_csv,
-    write_history_json, write_json, write_latency_files, write_list_json, write_md_workbench,
-    write_notes_json,
+    LiveSeries, LiveView, LiveWatch, LiveWatchState, MetricsForm, comparison_csv, comparison_markdown,
+    live_document, metrics, openmetrics, phase_line, process_lines, prometheus_text, write_baselines_json,
+    write_batches_json, write_comparison_json, write_csv, write_history_json, write_json,
+    write_latency_files, write_list_json, write_md_workbench, write_notes_json,
 };
 pub use text::{
     BaselineContent, CampaignRun, Colour, HistoryHead, Tone, baseline_sentence, baselines_text, batches_text,
-    campaign_text, footnotes_text, history_text, list_text, notes_text, show_head, state_name, trust_text,
-    watch_status_text, wrapped,
+    campaign_text, comparison_text, footnotes_text, history_text, list_text, notes_text, show_head,
+    state_name, trust_text, watch_status_text, wrapped,
 };
+pub use words::comparison::{RuleSentence, rule_sentences};
 pub use workload::command::shell_command;
 pub use workload::{CheckRows, check_text, metadata_text, ping_text, run_text};

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use iolag_analysis::compare::ComparedTable;
 use iolag_analysis::figure::Figures;
 
 use super::drawings::palette::PALETTE;
@@ -65,6 +66,23 @@ pub fn draw_history_figure(
     written(scene_of_history(kind, history, selection, size)?, size, form)
 }
 
+/// Draws a figure of a comparison: percent with their intervals, a group for each row.
+///
+/// A comparison without any row says so in its place: it is no error.
+///
+/// # Errors
+/// If a comparison has no such figure; and like [`draw_figure`].
+pub fn draw_comparison_figure(
+    kind: FigureKind,
+    _table: &ComparedTable,
+    size: FigureSize,
+    form: FigureForm,
+) -> Result<Vec<u8>, FigureError> {
+    size.check()?;
+    kind.check(FigureSource::Sides)?;
+    written(Sheet::new(size)?.finish(), size, form)
+}
+
 fn written(
     (scene, font): (Scene, Rc<Font>),
     size: FigureSize,
@@ -122,7 +140,9 @@ pub(super) fn scene_of(
         FigureKind::Rates => rates::draw(&mut sheet, &chosen, &hangs)?,
         FigureKind::Fairness => fairness::draw(&mut sheet, &chosen, selection)?,
         FigureKind::Sweep => sweep::draw(&mut sheet, figures, selection)?,
-        FigureKind::BeforeAfter | FigureKind::Correlations => kind.check(FigureSource::Runs)?,
+        FigureKind::BeforeAfter | FigureKind::Correlations | FigureKind::Compare => {
+            kind.check(FigureSource::Runs)?
+        }
     }
     Ok(sheet.finish())
 }

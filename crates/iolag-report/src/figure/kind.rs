@@ -30,6 +30,8 @@ pub enum FigureKind {
     Sweep,
     /// How any two series go together.
     Correlations,
+    /// Other sides in percent of the first, with their intervals.
+    Compare,
 }
 
 /// What a figure is drawn of.
@@ -39,12 +41,14 @@ pub enum FigureSource {
     Runs,
     /// A history.
     History,
+    /// Sides that are compared.
+    Sides,
 }
 
-use FigureSource::{History, Runs};
+use FigureSource::{History, Runs, Sides};
 
 /// Every kind in the order of the documentation, its name on the command line, and what it can be drawn of.
-const LIST: [(FigureKind, &str, &[FigureSource]); 11] = [
+const LIST: [(FigureKind, &str, &[FigureSource]); 12] = [
     (FigureKind::TimeLine, "time-line", &[Runs, History]),
     (FigureKind::Ecdf, "ecdf", &[Runs, History]),
     (FigureKind::BeforeAfter, "before-after", &[History]),
@@ -56,6 +60,7 @@ const LIST: [(FigureKind, &str, &[FigureSource]); 11] = [
     (FigureKind::Fairness, "fairness", &[Runs]),
     (FigureKind::Sweep, "sweep", &[Runs]),
     (FigureKind::Correlations, "correlations", &[History]),
+    (FigureKind::Compare, "compare", &[Sides]),
 ];
 
 impl FigureKind {
@@ -84,7 +89,7 @@ impl FigureKind {
     /// Which kinds there are of what, for help.
     pub fn list_in_words() -> String {
         let of = |source| FigureKind::of(source).map(Self::name).collect::<Vec<_>>().join(", ");
-        format!("Of runs: {}; of a history: {}", of(Runs), of(History))
+        format!("Of runs: {}; of a history: {}; of sides: {}", of(Runs), of(History), of(Sides))
     }
 }
 
@@ -109,6 +114,7 @@ impl fmt::Display for FigureSource {
         formatter.pad(match self {
             Runs => "runs",
             History => "a history",
+            Sides => "sides",
         })
     }
 }
@@ -152,7 +158,7 @@ mod tests {
         let unknown = "pie".parse::<FigureKind>().unwrap_err().to_string();
         assert!(
             unknown.contains("\"pie\" is no kind of figure: choose time-line")
-                && unknown.ends_with(" or correlations")
+                && unknown.ends_with(" or compare")
         );
     }
 }

@@ -17,6 +17,7 @@ mod error;
 mod kind;
 mod of_histories;
 mod of_runs;
+mod of_sides;
 mod paper;
 mod preset;
 mod scene;
@@ -25,11 +26,12 @@ mod terminal;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use draw::{FigureForm, VECTOR_POINTS_MAX, draw_figure, draw_history_figure};
+pub use draw::{FigureForm, VECTOR_POINTS_MAX, draw_comparison_figure, draw_figure, draw_history_figure};
 pub use error::FigureError;
 pub use kind::{FigureKind, FigureSource};
 pub use of_histories::choice::{EcdfCurves, HistorySelection, HourShown, PlottedHistory};
 pub use of_runs::choice::FigureSelection;
+pub use of_sides::curves::{SideCurve, side_curves};
 pub use preset::FigurePreset;
 pub use size::FigureSize;
 pub use terminal::{

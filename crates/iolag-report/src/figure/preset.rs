@@ -37,15 +37,21 @@ const fn of_runs(name: &'static str, kind: FigureKind) -> FigurePreset {
     FigurePreset { name, kind, source, task: None, curves, phase: Some(Phase::Benchmark) }
 }
 
+const fn of_sides(name: &'static str, kind: FigureKind) -> FigurePreset {
+    let (source, curves) = (FigureSource::Sides, EcdfCurves::Whole);
+    FigurePreset { name, kind, source, task: None, curves, phase: None }
+}
+
 impl FigurePreset {
-    /// All of them: figures 1 to 6 of study 000, and those of study 004.
-    pub const ALL: [Self; 9] = [
+    /// All of them: figures 1 to 6 of study 000, the percent of study 001, and those of study 004.
+    pub const ALL: [Self; 10] = [
         of_history("000-1", FigureKind::TimeLine, "compile", EcdfCurves::Whole),
         of_history("000-2", FigureKind::TimeLine, "list", EcdfCurves::Whole),
         of_history("000-3", FigureKind::TimeLine, "create", EcdfCurves::Whole),
         of_history("000-4", FigureKind::Ecdf, "compile", EcdfCurves::Whole),
         of_history("000-5", FigureKind::Ecdf, "list", EcdfCurves::WithBeforeAfter),
         of_history("000-6", FigureKind::Ecdf, "create", EcdfCurves::Whole),
+        of_sides("001-1", FigureKind::Compare),
         of_runs("004-time-line", FigureKind::TimeLine),
         of_runs("004-density", FigureKind::Histogram),
         of_runs("004-box", FigureKind::Box),
@@ -76,6 +82,7 @@ impl FigurePreset {
         let typed = match self.source {
             FigureSource::Runs => "RUN",
             FigureSource::History => "history",
+            FigureSource::Sides => "SIDE",
         };
         Err(FigureError::PresetOfOther { name: self.name, needed: self.source.to_string(), typed })
     }

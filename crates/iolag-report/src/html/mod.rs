@@ -9,6 +9,7 @@
 //! Invariants: what comes from outside (paths, labels, host names, error texts) enters the page as escaped text or
 //! escaped JSON, never as markup; the page loads nothing; its text is complete without the script.
 
+mod comparison;
 mod embed;
 mod history;
 mod live_page;
@@ -17,6 +18,7 @@ mod run;
 #[cfg(feature = "typescript")]
 mod typescript;
 
+pub use comparison::{ComparisonReport, write_comparison_html};
 pub use history::{
     HistoryReport, LIVE_HISTORY_POLICY, write_history_document, write_history_html, write_live_history_html,
 };

@@ -3,6 +3,7 @@
 mod baselines;
 mod batches;
 mod campaign;
+mod comparison;
 pub(crate) mod findings;
 pub(crate) mod history;
 mod list;
@@ -14,6 +15,7 @@ mod watch;
 pub use baselines::{BaselineContent, baseline_sentence, baselines_text};
 pub use batches::batches_text;
 pub use campaign::{CampaignRun, campaign_text};
+pub use comparison::comparison_text;
 pub use findings::{footnotes_text, trust_text};
 pub use history::{HistoryHead, history_text};
 pub use list::{list_text, show_head, state_name};

@@ -1,7 +1,9 @@
 //! The content of `--json FILE`; docs/json.md explains it with an example.
 
+mod comparison;
 mod history;
 pub(crate) mod run;
 
+pub use comparison::write_comparison_json;
 pub use history::{write_batches_json, write_history_json, write_notes_json};
 pub use run::{write_baselines_json, write_json, write_list_json};

@@ -38,5 +38,6 @@ pub fn run(options: &Plot, common: &Common) -> Result<ExitCode, Failure> {
             }
             of_history::run(&asked, options, common)
         }
+        FigureSource::Sides => Err(Failure::usage("sides cannot be drawn yet")),
     }
 }

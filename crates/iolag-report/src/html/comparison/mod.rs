@@ -1,0 +1,5 @@
+//! The page of a comparison: its table, doubts, figures, method and runs; it has no script.
+
+mod page;
+
+pub use page::{ComparisonReport, write_comparison_html};
