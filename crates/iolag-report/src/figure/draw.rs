@@ -13,6 +13,7 @@ use super::of_histories::choice::{HistorySelection, PlottedHistory};
 use super::of_runs::choice::{Chosen, FigureSelection, Room};
 use super::of_runs::hangs::Hangs;
 use super::of_runs::{boxes, ecdf, fairness, heat_map, histogram, rates, sweep, time_line};
+use super::of_sides;
 use super::paper::sheet::Sheet;
 use super::scene::font::Font;
 use super::scene::shapes::Scene;
@@ -74,13 +75,15 @@ pub fn draw_history_figure(
 /// If a comparison has no such figure; and like [`draw_figure`].
 pub fn draw_comparison_figure(
     kind: FigureKind,
-    _table: &ComparedTable,
+    table: &ComparedTable,
     size: FigureSize,
     form: FigureForm,
 ) -> Result<Vec<u8>, FigureError> {
     size.check()?;
     kind.check(FigureSource::Sides)?;
-    written(Sheet::new(size)?.finish(), size, form)
+    let mut sheet = Sheet::new(size)?;
+    of_sides::percent::draw(&mut sheet, table)?;
+    written(sheet.finish(), size, form)
 }
 
 fn written(

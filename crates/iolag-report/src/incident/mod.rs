@@ -1,7 +1,6 @@
 //! The drafts of reports on trouble that sites owe each other, from a run and from a history.
 
 mod history;
-mod markdown;
 pub(crate) mod run;
 
 pub use history::{IncidentHistory, incident_history_text};

@@ -10,7 +10,7 @@ use iolag_model::{
     Level, MonotonicTime, Nanoseconds, RunRecord, Trust, counted, format_count, format_duration,
 };
 
-use super::markdown::{OPEN, escape, push};
+use crate::words::markdown::{OPEN, escape, push};
 use crate::words::numbers::{self, NOTHING};
 use crate::words::trouble;
 use crate::workload::{Answer, Verdict, Worst, judged};

@@ -1,8 +1,108 @@
 //! A comparison as CSV (RFC 4180): a line for each cell.
+//!
+//! `value` is what is compared, `unit` that of `base_middle` and `other_middle`, which are empty where runs are only bounded. `percent`, `low`, `high`
+//! and `factor` are of speed: positive percent are faster. An end that is open is empty; so is all that needs more runs than there are, of
+//! which `more` says how many. `base_bounded` and `other_bounded` are runs that hung or failed, so that only a bound is known.
 
-use iolag_analysis::compare::ComparedTable;
+use std::collections::BTreeMap;
+
+use iolag_analysis::compare::{ComparedCell, ComparedRow, ComparedTable, Pairs};
+use iolag_analysis::{LogRange, RunAmount};
+
+use super::csv::{optional, quoted};
+use crate::words::comparison::cells::{more, raw_unit, raw_word};
+use crate::words::comparison::names::{RowNames, plain};
+use crate::words::percent::{raw_factor, raw_percent};
+
+const HEADER: &str = "row,operation,phase,coordinates,labels,base,other,value,unit,base_runs,other_runs,pairs,base_middle,other_middle,percent,low,high,factor,\
+                      p,p_adjusted,word,more,base_bounded,other_bounded";
 
 /// Names in the first line, then a line for each other side of each row.
-pub fn comparison_csv(_table: &ComparedTable) -> String {
-    String::new()
+pub fn comparison_csv(table: &ComparedTable) -> String {
+    let rows = RowNames::of(table);
+    let mut text = format!("{HEADER}\n");
+    for (index, row) in table.rows.iter().enumerate() {
+        for (other, cell) in (1..).zip(&row.cells) {
+            let mut fields = vec![rows.name(index).to_owned()];
+            fields.extend(of_row(table, row, other));
+            fields.extend(of_cell(row, other, cell));
+            let fields: Vec<String> = fields.iter().map(|field| quoted(field)).collect();
+            text.push_str(&fields.join(","));
+            text.push('\n');
+        }
+    }
+    text
+}
+
+fn of_row(table: &ComparedTable, row: &ComparedRow, other: usize) -> [String; 8] {
+    let side = |side: usize| table.sides.get(side).map_or_else(String::new, |side| plain(&side.name));
+    [
+        row.key.cell.operation.name().to_owned(),
+        optional(row.key.cell.phase),
+        pairs_of(&row.key.coordinates),
+        pairs_of(&row.key.labels),
+        side(0),
+        side(other),
+        table.quantity.to_string(),
+        raw_unit(table.quantity).to_owned(),
+    ]
+}
+
+fn of_cell(row: &ComparedRow, other: usize, cell: &ComparedCell) -> [String; 15] {
+    let middle = |side: usize| match row.sides.get(side).map(|side| side.middle) {
+        Some(RunAmount::Known(amount)) => format!("{amount:?}"),
+        _ => String::new(),
+    };
+    let pairs = match cell.pairs {
+        Pairs::Blocks { blocks, .. } => Some(blocks),
+        Pairs::Apart => None,
+    };
+    let compared = &cell.compared;
+    let number = |number: Option<f64>| number.map(|number| format!("{number:?}")).unwrap_or_default();
+    let estimate = compared.difference.as_ref().and_then(|difference| difference.estimate().known());
+    let end = |of: fn(LogRange) -> f64| number(compared.interval.map(of).and_then(raw_percent));
+    [
+        cell.runs[0].to_string(),
+        cell.runs[1].to_string(),
+        optional(pairs),
+        middle(0),
+        middle(other),
+        number(estimate.and_then(raw_percent)),
+        end(LogRange::low),
+        end(LogRange::high),
+        number(estimate.and_then(raw_factor)),
+        number(compared.interval.and(compared.difference.as_ref()).map(|difference| difference.p())),
+        number(compared.p_adjusted),
+        raw_word(compared.word).to_owned(),
+        optional(more(compared.word)),
+        cell.bounded[0].to_string(),
+        cell.bounded[1].to_string(),
+    ]
+}
+
+/// As in `clients=4 target=/home`.
+fn pairs_of(parts: &BTreeMap<String, String>) -> String {
+    parts.iter().map(|(name, value)| plain(&format!("{name}={value}"))).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::comparison::samples::{bad_names, hung_and_few, study};
+
+    #[test]
+    fn a_line_is_a_cell() {
+        insta::assert_snapshot!(
+            "comparison_csv",
+            comparison_csv(&study()) + &comparison_csv(&hung_and_few())
+        );
+    }
+
+    #[test]
+    fn names_stay_in_their_fields() {
+        let csv = comparison_csv(&bad_names());
+        assert_eq!(csv.lines().count(), 1 + 2 * 3, "{csv}");
+        assert!(csv.contains("\"read, <b>=a\"\"|\u{fffd},b\""), "{csv}");
+        assert!(!csv.contains('−'));
+    }
 }

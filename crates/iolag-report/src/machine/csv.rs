@@ -106,11 +106,11 @@ fn interval(interval: QuantileInterval) -> [String; 2] {
     [low.lower_bound(), high].map(|end| optional(end.map(|end| end.0)))
 }
 
-fn optional(value: Option<impl ToString>) -> String {
+pub(super) fn optional(value: Option<impl ToString>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {

@@ -1,14 +1,15 @@
 //! What other programs read.
 
 mod comparison_csv;
+mod comparison_markdown;
 mod csv;
 pub(crate) mod json;
 pub(crate) mod live;
-mod markdown;
 mod md_workbench;
 mod openmetrics;
 
 pub use comparison_csv::comparison_csv;
+pub use comparison_markdown::comparison_markdown;
 pub use csv::write_csv;
 pub use json::{
     write_baselines_json, write_batches_json, write_comparison_json, write_history_json, write_json,
@@ -18,6 +19,5 @@ pub use live::{
     LIVE_SCHEMA, LiveDocument, LiveHistory, LiveLast, LiveProbe, LiveReading, LiveSeries, LiveView,
     LiveWatch, LiveWatchState, live_document,
 };
-pub use markdown::comparison_markdown;
 pub use md_workbench::{LatencyExport, phase_line, process_lines, write_latency_files, write_md_workbench};
 pub use openmetrics::{Exposition, MetricsForm, metrics, openmetrics, prometheus_text};

@@ -161,7 +161,9 @@ impl Table {
         }
         let names: Vec<Cell> =
             self.columns().map(|(name, _)| Cell::toned(name.as_ref(), Tone::Faint)).collect();
-        text.push_str(&self.line(&names, &widths, colour));
+        if names.iter().any(|name| !name.text.is_empty()) {
+            text.push_str(&self.line(&names, &widths, colour));
+        }
         for row in &self.rows {
             match row {
                 Row::Section(title) => {

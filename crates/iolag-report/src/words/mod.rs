@@ -4,6 +4,8 @@ pub(crate) mod comparison;
 pub(crate) mod estimates;
 pub(crate) mod history;
 pub(crate) mod interval;
+pub(crate) mod markdown;
 pub(crate) mod names;
 pub(crate) mod numbers;
+pub(crate) mod percent;
 pub(crate) mod trouble;

@@ -1,7 +1,21 @@
 //! How long the attempts of single runs took: a thin line for each in the colour of its side, so that the spread between runs is seen.
 
 use iolag_analysis::compare::ComparedTable;
-use iolag_analysis::figure::RunFigures;
+use iolag_analysis::figure::{Distribution, RunFigures};
+use iolag_model::TargetIndex;
+
+use super::lines::paint_of;
+use crate::figure::axis::Axis;
+use crate::figure::drawings::steps::{POINTS_MAX, Start, Steps};
+use crate::figure::error::FigureError;
+use crate::figure::paper::sheet::{Along, AxisTexts, Key, Sheet};
+use crate::figure::scene::shapes::Stroke;
+use crate::words::comparison::names::{RowNames, SideNames};
+
+/// The coordinate of a row that names its target.
+const TARGET: &str = "target";
+/// More points than this no curve needs.
+const CURVE_POINTS_MAX: usize = 100;
 
 /// The distribution of a run in a row.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,13 +32,108 @@ pub struct SideCurve {
     pub open_from_ns: Option<f64>,
 }
 
-/// The curves of a run in the rows that it is in. Its figures are of
-/// [`Apart::Nothing`](iolag_analysis::figure::Apart), of a bench those of the benchmark phase.
-pub fn side_curves(
-    _table: &ComparedTable,
-    _side: usize,
-    _run: usize,
-    _figures: &RunFigures,
-) -> Vec<SideCurve> {
-    Vec::new()
+/// The curves of a run of a side in the rows that it is in. Its figures are of [`Apart::Nothing`](iolag_analysis::figure::Apart), of a bench those of
+/// the benchmark phase: rows of other phases have no curves.
+pub fn side_curves(table: &ComparedTable, side: usize, run: usize, figures: &RunFigures) -> Vec<SideCurve> {
+    let is_in = |row: &usize| {
+        table.rows[*row]
+            .sides
+            .get(side)
+            .is_some_and(|value| value.amounts.iter().any(|(known, _)| *known == run))
+    };
+    let rows = (0..table.rows.len()).filter(is_in).filter(|row| table.rows[*row].key.cell.phase.is_none());
+    let curve = |row: usize| {
+        let key = &table.rows[row].key;
+        let target =
+            target_of(key.coordinates.get(TARGET).map(String::as_str), &table.sides[side].name, figures)?;
+        let series = figures
+            .series
+            .iter()
+            .position(|series| series.operation == key.cell.operation && series.target == target)?;
+        let distribution = figures.distributions.iter().find(|one| usize::from(one.series) == series)?;
+        Some(curve_of(row, side, run, distribution))
+    };
+    rows.filter_map(curve).collect()
+}
+
+/// The target that a row is of: the one that it names, the one that the side does, or the only one.
+fn target_of(named: Option<&str>, side: &str, figures: &RunFigures) -> Option<TargetIndex> {
+    let targets = &figures.run.targets;
+    let index = |place: usize| u16::try_from(place).ok().map(TargetIndex);
+    let is_meant = |name: &str| match named {
+        Some(named) => name == named,
+        None => side == name || side.strip_suffix(name).is_some_and(|before| before.ends_with(':')),
+    };
+    match targets.iter().position(|target| is_meant(&target.name)) {
+        Some(place) => index(place),
+        None => index(0).filter(|_| targets.len() == 1),
+    }
+}
+
+fn curve_of(row: usize, side: usize, run: usize, distribution: &Distribution) -> SideCurve {
+    let pairs = distribution.duration_ns.0.iter().zip(&distribution.share.0);
+    SideCurve {
+        row,
+        side,
+        run,
+        share: pairs.map(|(ns, share)| (f64::from(*ns), f64::from(*share))).collect(),
+        open_from_ns: distribution.at_least.map(|at_least| at_least.from_ns.0 as f64),
+    }
+}
+
+/// A panel for each row that has curves.
+pub(crate) fn draw(
+    sheet: &mut Sheet,
+    table: &ComparedTable,
+    curves: &[SideCurve],
+) -> Result<(), FigureError> {
+    let (names, rows) = (SideNames::of(table), RowNames::of(table));
+    let width = sheet.text / 14;
+    let key =
+        |side: usize| (Key::Line(Stroke::solid(paint_of(side), 2 * width)), names.short(side).to_owned());
+    sheet.title("Share of attempts that took at most so long, a line for each run");
+    sheet.legend(&(0..table.sides.len()).map(key).collect::<Vec<_>>());
+    let mut with_curves: Vec<usize> = curves.iter().map(|curve| curve.row).collect();
+    with_curves.sort_unstable();
+    with_curves.dedup();
+    let room = sheet.panels_max();
+    let left_out = with_curves.len().saturating_sub(room.0 * room.1);
+    with_curves.truncate(room.0 * room.1);
+    let more = if left_out > 0 {
+        format!(" {left_out} more rows do not fit and are not drawn.")
+    } else {
+        String::new()
+    };
+    sheet.caption(&format!("Dashed lines: 0.1, 1 and 10 s. What had not ended goes on in dots.{more}"));
+    if with_curves.is_empty() {
+        sheet.nothing("There is nothing to draw: no run has attempts of which the durations are known.");
+        return Ok(());
+    }
+    let points_max = (POINTS_MAX / curves.len().max(1)).clamp(8, CURVE_POINTS_MAX);
+    for (row, mut region) in with_curves.iter().zip(sheet.grid(with_curves.len(), room)) {
+        let own = curves.iter().filter(|curve| curve.row == *row);
+        let steps: Vec<(usize, Steps)> =
+            own.map(|curve| (curve.side, steps_of(curve).thinned(points_max))).collect();
+        let (shortest, longest) =
+            Steps::durations(steps.iter().map(|(_, steps)| steps)).unwrap_or((f64::NAN, f64::NAN));
+        sheet.panel_name(rows.name(*row), &mut region);
+        let x = Axis::durations(shortest, longest, sheet.labels_across(region.width()));
+        let texts = AxisTexts { x: "time taken", y: "attempts in %", ..AxisTexts::default() };
+        let panel = sheet.panel(region, x, Axis::percent(sheet.labels_up(region.height())), texts)?;
+        panel.thresholds(Along::X);
+        for (side, steps) in &steps {
+            steps.draw(&panel, Stroke::solid(paint_of(*side).with_opacity(0.7), width), "");
+        }
+    }
+    Ok(())
+}
+
+fn steps_of(curve: &SideCurve) -> Steps {
+    let nothing = || vec![0.0; curve.share.len()];
+    Steps {
+        share: curve.share.clone(),
+        band: [nothing(), nothing()],
+        open_from_ns: curve.open_from_ns,
+        start: Start::Zero,
+    }
 }

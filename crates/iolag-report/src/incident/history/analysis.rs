@@ -6,7 +6,7 @@ use iolag_model::{counted, format_count, format_duration};
 
 use super::report::IncidentHistory;
 use crate::finding::history::{each_finding_in_words, findings_in_words};
-use crate::incident::markdown::{OPEN, escape, push};
+use crate::words::markdown::{OPEN, escape, push};
 
 /// Notes are good to know; more are counted.
 const NOTES_MOST: usize = 12;

@@ -6,8 +6,8 @@ use iolag_model::{Nanoseconds, Outage, OutageEnding, WallTime, counted, format_c
 
 use super::report::IncidentHistory;
 use crate::finding::history::findings_in_words;
-use crate::incident::markdown::{OPEN, escape, push};
 use crate::words::history::known;
+use crate::words::markdown::{OPEN, escape, push};
 
 /// Bad times outside outages that are told one by one.
 const WORST_MOST: usize = 3;

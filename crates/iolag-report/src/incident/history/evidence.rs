@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use iolag_model::{Evidence, Outage, ProbeId, WallTime, counted};
 
 use super::report::IncidentHistory;
-use crate::incident::markdown::{escape, push};
+use crate::words::markdown::{escape, push};
 
 /// Texts that are quoted.
 const QUOTED_MOST: usize = 5;

@@ -4,7 +4,7 @@ use iolag_analysis::history::PlaceEffect;
 use iolag_model::{Nanoseconds, OutageKind, WallSpan, format_duration};
 
 use super::report::IncidentHistory;
-use crate::incident::markdown::{OPEN, escape, push};
+use crate::words::markdown::{OPEN, escape, push};
 
 impl IncidentHistory<'_> {
     pub(super) fn push_head(&self, text: &mut String) {

@@ -7,8 +7,8 @@ use iolag_analysis::history::{
 use iolag_model::{Nanoseconds, counted, format_count};
 
 use super::report::IncidentHistory;
-use crate::incident::markdown::{OPEN, escape, push};
 use crate::words::history::{estimate, share_over, shift, with_interval};
+use crate::words::markdown::{OPEN, escape, push};
 use crate::words::numbers::{NOTHING, percentage};
 
 /// What users begin to notice.

@@ -3,7 +3,7 @@
 use iolag_model::{WallSpan, WallTime, counted};
 
 use super::report::IncidentHistory;
-use crate::incident::markdown::{escape, push};
+use crate::words::markdown::{escape, push};
 
 impl IncidentHistory<'_> {
     pub(super) fn push_measurements(&self, text: &mut String) {

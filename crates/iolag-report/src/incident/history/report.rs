@@ -5,8 +5,8 @@ use iolag_model::{Evidence, WallTime};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::incident::markdown::escape;
 use crate::text::HistoryHead;
+use crate::words::markdown::escape;
 
 /// What the report is made from.
 #[derive(Debug, Clone, Copy)]

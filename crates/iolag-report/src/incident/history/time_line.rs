@@ -10,8 +10,8 @@ use iolag_model::{
 use super::description::{badness, ending_in_words, longest};
 use super::report::IncidentHistory;
 use crate::finding::history::each_finding_in_words;
-use crate::incident::markdown::{OPEN, escape, link, push};
 use crate::words::history::{event_apart, known, ratio};
+use crate::words::markdown::{OPEN, escape, link, push};
 
 /// More of a kind are counted: the longest or worst are told.
 const OUTAGES_MOST: usize = 50;

@@ -1,7 +1,7 @@
 //! All of it, in its order.
 
 use super::report::IncidentHistory;
-use crate::incident::markdown::{OPEN, push};
+use crate::words::markdown::{OPEN, push};
 
 /// Drafts the report.
 pub fn incident_history_text(report: &IncidentHistory<'_>) -> String {

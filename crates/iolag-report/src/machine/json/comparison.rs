@@ -1,21 +1,425 @@
 //! A comparison as JSON.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use iolag_analysis::compare::ComparedTable;
+use iolag_analysis::compare::{
+    BetweenOthers, ComparedCell, ComparedRow, ComparedTable, Doubt, LeftOut, Pairs, RowKey, RuleJudgement,
+    SideValue,
+};
+use iolag_analysis::{LogRange, RunAmount, RunMethod, Standing};
 use serde::Serialize;
 
+use crate::words::comparison::cells::{more, raw_unit, raw_word};
+use crate::words::comparison::doubts::sentence;
+use crate::words::comparison::names::SideNames;
+use crate::words::comparison::rules::rule_sentences;
+use crate::words::percent::{raw_factor, raw_percent};
+
+/// Raised when a reader would misread.
+const SCHEMA: u32 = 1;
+
 #[derive(Serialize)]
-struct Document {
+struct Document<'a> {
     kind: &'static str,
     schema: u32,
+    workload: &'a str,
+    value: String,
+    unit: &'static str,
+    same_within: f64,
+    base: &'a str,
+    others: Vec<&'a str>,
+    sides: Vec<SideDocument<'a>>,
+    family: u32,
+    design: Design,
+    rows: Vec<RowDocument<'a>>,
+    factors: Vec<BetweenDocument<'a>>,
+    doubts: Vec<DoubtDocument<'a>>,
+    left_out: Vec<LeftOutDocument<'a>>,
+    rules: Vec<RuleDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct SideDocument<'a> {
+    name: &'a str,
+    runs: &'a [String],
+    begin_ns: Option<i64>,
+    end_ns: Option<i64>,
+}
+
+/// How runs were put side by side; null where cells differ.
+#[derive(PartialEq, Serialize)]
+struct Design {
+    pairs: Option<u32>,
+    order: Option<&'static str>,
+    method: Option<RunMethod>,
+}
+
+#[derive(Serialize)]
+struct KeyDocument<'a> {
+    operation: &'static str,
+    phase: Option<String>,
+    coordinates: &'a BTreeMap<String, String>,
+    labels: &'a BTreeMap<String, String>,
+}
+
+#[derive(Serialize)]
+struct RowDocument<'a> {
+    #[serde(flatten)]
+    key: KeyDocument<'a>,
+    base: SideValueDocument<'a>,
+    cells: Vec<CellDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct SideValueDocument<'a> {
+    runs: usize,
+    bounded: usize,
+    middle: Amount,
+    amounts: Vec<RunAmountDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct RunAmountDocument<'a> {
+    run: &'a str,
+    #[serde(flatten)]
+    amount: Amount,
+}
+
+/// One of four: an amount is never a bare number.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Amount {
+    Known(f64),
+    AtLeast(f64),
+    AtMost(f64),
+    Unknown {},
+}
+
+/// Ends that are open are null.
+#[derive(Serialize)]
+struct Ends {
+    low: Option<f64>,
+    high: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct CellDocument<'a> {
+    other: &'a str,
+    #[serde(flatten)]
+    side: Option<SideValueDocument<'a>>,
+    base_runs: u32,
+    base_bounded: u32,
+    #[serde(flatten)]
+    design: Design,
+    percent: Option<f64>,
+    /// Only where the percent are not known, but bounded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    percent_bounds: Option<Ends>,
+    interval: Option<Ends>,
+    interval_alone: Option<Ends>,
+    factor: Option<f64>,
+    #[serde(flatten)]
+    judged: Judged,
+    more_for_same: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct Judged {
+    p: Option<f64>,
+    p_adjusted: Option<f64>,
+    word: &'static str,
+    /// How many more runs of the side with fewer it takes to say anything.
+    more: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct BetweenDocument<'a> {
+    row: usize,
+    slower: &'a str,
+    faster: &'a str,
+    factor: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    factor_bounds: Option<Ends>,
+    interval: Option<Ends>,
+    #[serde(flatten)]
+    judged: Judged,
+}
+
+#[derive(Serialize)]
+struct DoubtDocument<'a> {
+    what: String,
+    sentence: String,
+    /// What is told of each side, in their order.
+    of: Vec<SideFact<'a>>,
+}
+
+#[derive(Serialize)]
+struct SideFact<'a> {
+    side: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    values: Option<&'a [String]>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum LeftOutDocument<'a> {
+    Run { run: &'a str, side: &'a str, standing: &'static str },
+    Row { row: KeyDocument<'a>, missing: Vec<&'a str> },
+}
+
+#[derive(Serialize)]
+struct RuleDocument<'a> {
+    rule: &'a str,
+    row: usize,
+    other: &'a str,
+    factor: Option<f64>,
+    interval: Option<Ends>,
+    outcome: &'static str,
+    more: Option<u32>,
+    sentence: String,
 }
 
 /// Writes a comparison as a document, indented, with a newline at the end; docs/json.md explains it.
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_comparison_json(_table: &ComparedTable, writer: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *writer, &Document { kind: "comparison", schema: 1 })?;
+pub fn write_comparison_json(table: &ComparedTable, writer: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *writer, &document(table))?;
     writer.write_all(b"\n")
+}
+
+fn document(table: &ComparedTable) -> Document<'_> {
+    let names: Vec<&str> = table.sides.iter().map(|side| side.name.as_str()).collect();
+    let sides = table.sides.iter().map(|side| SideDocument {
+        name: &side.name,
+        runs: &side.runs,
+        begin_ns: side.span_ns.map(|[begin, _]| begin),
+        end_ns: side.span_ns.map(|[_, end]| end),
+    });
+    Document {
+        kind: "comparison",
+        schema: SCHEMA,
+        workload: &table.workload,
+        value: table.quantity.to_string(),
+        unit: raw_unit(table.quantity),
+        same_within: table.same_within,
+        base: name(&names, 0),
+        others: names.iter().skip(1).copied().collect(),
+        sides: sides.collect(),
+        family: table.family,
+        design: common_design(table),
+        rows: table.rows.iter().map(|row| row_document(table, row)).collect(),
+        factors: table.between.iter().map(|one| between(&names, one)).collect(),
+        doubts: doubts(table, &names),
+        left_out: table.left_out.iter().map(|one| left_out(&names, one)).collect(),
+        rules: rules(table, &names),
+    }
+}
+
+fn name<'a>(names: &[&'a str], side: usize) -> &'a str {
+    names.get(side).copied().unwrap_or_default()
+}
+
+fn design(cell: &ComparedCell) -> Design {
+    let (pairs, order) = match cell.pairs {
+        Pairs::Blocks { blocks, order } => (Some(blocks), Some(order.name())),
+        Pairs::Apart => (None, None),
+    };
+    Design { pairs, order, method: cell.compared.difference.as_ref().map(|difference| difference.method()) }
+}
+
+fn common_design(table: &ComparedTable) -> Design {
+    let mut designs = table.rows.iter().flat_map(|row| &row.cells).map(design);
+    let mut common = designs.next().unwrap_or(Design { pairs: None, order: None, method: None });
+    for one in designs {
+        common.pairs = common.pairs.filter(|_| one.pairs == common.pairs);
+        common.order = common.order.filter(|_| one.order == common.order);
+        common.method = common.method.filter(|_| one.method == common.method);
+    }
+    common
+}
+
+fn key(key: &RowKey) -> KeyDocument<'_> {
+    KeyDocument {
+        operation: key.cell.operation.name(),
+        phase: key.cell.phase.map(|phase| phase.to_string()),
+        coordinates: &key.coordinates,
+        labels: &key.labels,
+    }
+}
+
+fn row_document<'a>(table: &'a ComparedTable, row: &'a ComparedRow) -> RowDocument<'a> {
+    let side = |side: usize| Some(side_value(&table.sides.get(side)?.runs, row.sides.get(side)?));
+    let nothing =
+        || SideValueDocument { runs: 0, bounded: 0, middle: Amount::Unknown {}, amounts: Vec::new() };
+    let cells = (1..).zip(&row.cells).map(|(other, cell)| {
+        let names: Vec<&str> = table.sides.iter().map(|side| side.name.as_str()).collect();
+        cell_document(name(&names, other), side(other), cell)
+    });
+    RowDocument { key: key(&row.key), base: side(0).unwrap_or_else(nothing), cells: cells.collect() }
+}
+
+fn side_value<'a>(runs: &'a [String], value: &SideValue) -> SideValueDocument<'a> {
+    let is_bounded = |(_, amount): &&(usize, RunAmount)| !matches!(amount, RunAmount::Known(_));
+    let of_run = |(run, known): &(usize, RunAmount)| RunAmountDocument {
+        run: runs.get(*run).map_or("", String::as_str),
+        amount: amount(*known),
+    };
+    SideValueDocument {
+        runs: value.amounts.len(),
+        bounded: value.amounts.iter().filter(is_bounded).count(),
+        middle: amount(value.middle),
+        amounts: value.amounts.iter().map(of_run).collect(),
+    }
+}
+
+const fn amount(amount: RunAmount) -> Amount {
+    match amount {
+        RunAmount::Known(amount) => Amount::Known(amount),
+        RunAmount::AtLeast(amount) => Amount::AtLeast(amount),
+        RunAmount::AtMost(amount) => Amount::AtMost(amount),
+        RunAmount::Open => Amount::Unknown {},
+    }
+}
+
+fn ends(range: LogRange, of: fn(f64) -> Option<f64>) -> Ends {
+    Ends { low: of(range.low()), high: of(range.high()) }
+}
+
+fn cell_document<'a>(
+    other: &'a str,
+    side: Option<SideValueDocument<'a>>,
+    cell: &ComparedCell,
+) -> CellDocument<'a> {
+    let compared = &cell.compared;
+    let estimate = compared.difference.as_ref().map(|difference| difference.estimate());
+    let known = estimate.and_then(LogRange::known);
+    let interval = |interval: Option<LogRange>| interval.map(|interval| ends(interval, raw_percent));
+    CellDocument {
+        other,
+        side,
+        base_runs: cell.runs[0],
+        base_bounded: cell.bounded[0],
+        design: design(cell),
+        percent: known.and_then(raw_percent),
+        percent_bounds: interval(estimate.filter(|_| known.is_none())),
+        interval: interval(compared.interval),
+        interval_alone: interval(compared.interval_alone),
+        factor: known.and_then(raw_factor),
+        judged: judged(cell),
+        more_for_same: compared.more_for_same,
+    }
+}
+
+fn judged(cell: &ComparedCell) -> Judged {
+    let compared = &cell.compared;
+    let p = compared.interval.and(compared.difference.as_ref()).map(|difference| difference.p());
+    Judged { p, p_adjusted: compared.p_adjusted, word: raw_word(compared.word), more: more(compared.word) }
+}
+
+fn between<'a>(names: &[&'a str], one: &BetweenOthers) -> BetweenDocument<'a> {
+    let estimate = one.cell.compared.difference.as_ref().map(|difference| difference.estimate());
+    let known = estimate.and_then(LogRange::known);
+    let factors = |range: LogRange| ends(range, raw_factor);
+    BetweenDocument {
+        row: one.row,
+        slower: name(names, one.sides[0]),
+        faster: name(names, one.sides[1]),
+        factor: known.and_then(raw_factor),
+        factor_bounds: estimate.filter(|_| known.is_none()).map(factors),
+        interval: one.cell.compared.interval.map(factors),
+        judged: judged(&one.cell),
+    }
+}
+
+fn doubts<'a>(table: &'a ComparedTable, names: &[&'a str]) -> Vec<DoubtDocument<'a>> {
+    let short = SideNames::of(table);
+    let facts = |doubt: &'a Doubt| -> (String, Vec<SideFact<'a>>) {
+        let of = |side: usize, values: Option<&'a [String]>| SideFact { side: name(names, side), values };
+        match doubt {
+            Doubt::Differs { fact, values } => (
+                fact.to_string(),
+                values.iter().enumerate().map(|(side, values)| of(side, Some(values))).collect(),
+            ),
+            Doubt::OneFileSystem { sides, device } => {
+                let device = std::slice::from_ref(device);
+                ("one-file-system".to_owned(), sides.iter().map(|side| of(*side, Some(device))).collect())
+            }
+            Doubt::OneAfterTheOther { first, after, .. } => {
+                ("one-after-the-other".to_owned(), vec![of(*first, None), of(*after, None)])
+            }
+            Doubt::DifferentPatterns { patterns } => {
+                let patterns = patterns.iter().enumerate();
+                (
+                    "patterns".to_owned(),
+                    patterns.map(|(side, pattern)| of(side, Some(std::slice::from_ref(pattern)))).collect(),
+                )
+            }
+        }
+    };
+    let document = |doubt: &'a Doubt| {
+        let (what, of) = facts(doubt);
+        DoubtDocument { what, sentence: sentence(doubt, &short), of }
+    };
+    table.doubts.iter().map(document).collect()
+}
+
+fn left_out<'a>(names: &[&'a str], one: &'a LeftOut) -> LeftOutDocument<'a> {
+    match one {
+        LeftOut::Run { side, run, standing } => {
+            let standing = match standing {
+                Standing::Whole => "whole",
+                Standing::Hung => "hung",
+                Standing::Failed => "failed",
+                Standing::BrokenOff => "broken-off",
+                Standing::Unreached => "unreached",
+            };
+            LeftOutDocument::Run { run, side: name(names, *side), standing }
+        }
+        LeftOut::Row { key: row, missing } => LeftOutDocument::Row {
+            row: key(row),
+            missing: missing.iter().map(|side| name(names, *side)).collect(),
+        },
+    }
+}
+
+fn rules<'a>(table: &'a ComparedTable, names: &[&'a str]) -> Vec<RuleDocument<'a>> {
+    let outcomes = table.outcomes.iter().zip(rule_sentences(table));
+    let document = outcomes.map(|(outcome, told)| {
+        let (word, more) = match outcome.judgement {
+            RuleJudgement::Kept => ("kept", None),
+            RuleJudgement::Broken => ("broken", None),
+            RuleJudgement::CannotBeTold { more } => ("cannot-be-told", more),
+        };
+        RuleDocument {
+            rule: table.rules.get(outcome.rule).map_or("", |rule| rule.text.as_str()),
+            row: outcome.row,
+            other: name(names, outcome.side),
+            factor: outcome.factor.known().and_then(raw_factor),
+            interval: outcome.interval.map(|interval| ends(interval, raw_factor)),
+            outcome: word,
+            more,
+            sentence: told.sentence,
+        }
+    });
+    document.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::comparison::samples::{hung_and_few, study};
+
+    fn json(table: &ComparedTable) -> String {
+        let mut text = Vec::new();
+        write_comparison_json(table, &mut text).expect("a Vec takes everything");
+        String::from_utf8(text).expect("JSON is text")
+    }
+
+    #[test]
+    fn a_comparison_has_both_intervals_and_the_method_of_each_cell() {
+        insta::assert_snapshot!("comparison_json", json(&study()));
+        insta::assert_snapshot!("comparison_json_hung", json(&hung_and_few()));
+    }
 }

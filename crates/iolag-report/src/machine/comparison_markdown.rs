@@ -1,0 +1,84 @@
+//! A comparison as Markdown, for a ticket: what is compared, doubts, then the table.
+
+use std::fmt::Write as _;
+
+use iolag_analysis::capitalised;
+use iolag_analysis::compare::ComparedTable;
+
+use crate::words::comparison::between::between;
+use crate::words::comparison::cells::{amount, percent_of, word_of};
+use crate::words::comparison::design::{design, heading, remarks};
+use crate::words::comparison::doubts::doubts;
+use crate::words::comparison::left_out::left_out;
+use crate::words::comparison::names::{RowNames, SideNames};
+use crate::words::markdown::{escape, push};
+
+/// Doubts as a list, then the table; names from outside stay text.
+pub fn comparison_markdown(table: &ComparedTable) -> String {
+    let (names, rows) = (SideNames::of(table), RowNames::of(table));
+    let mut text = String::new();
+    push(&mut text, format_args!("{}  ", escape(&heading(table, &names))));
+    push(&mut text, format_args!("{}\n", escape(&capitalised(&design(table, &rows)))));
+    let doubts: Vec<String> = doubts(table, &names).iter().map(|doubt| capitalised(doubt)).collect();
+    list(&mut text, "Before you trust the numbers:", &doubts);
+    let titles: Vec<String> = names.short.iter().map(|name| escape(name)).collect();
+    push(&mut text, format_args!("| | {} |", titles.join(" | ")));
+    push(&mut text, format_args!("|---|{}", "---:|".repeat(titles.len())));
+    for (index, row) in table.rows.iter().enumerate() {
+        let mut line = format!("| {} |", escape(rows.name(index)));
+        let base = row.sides.first().map_or_else(String::new, |side| amount(table.quantity, side.middle));
+        write!(line, " {} |", escape(&base)).expect("writing to a string cannot fail");
+        for (side, cell) in row.sides.iter().skip(1).zip(&row.cells) {
+            let cell = format!(
+                "{}: {}, {}",
+                amount(table.quantity, side.middle),
+                percent_of(cell),
+                word_of(table, cell)
+            );
+            write!(line, " {} |", escape(&cell)).expect("writing to a string cannot fail");
+        }
+        push(&mut text, format_args!("{line}"));
+    }
+    text.push('\n');
+    list(&mut text, "", &remarks(table));
+    list(&mut text, "Between the others:", &between(table, &names, &rows));
+    list(&mut text, "Left out:", &left_out(table, &names));
+    text.truncate(text.trim_end().len());
+    text + "\n"
+}
+
+fn list(text: &mut String, title: &str, sentences: &[String]) {
+    if sentences.is_empty() {
+        return;
+    }
+    if !title.is_empty() {
+        push(text, format_args!("{title}\n"));
+    }
+    for sentence in sentences {
+        push(text, format_args!("- {}", escape(sentence)));
+    }
+    text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::comparison::samples::{bad_names, hung_and_few, study};
+
+    #[test]
+    fn a_ticket_has_doubts_and_the_table() {
+        insta::assert_snapshot!(
+            "comparison_markdown",
+            comparison_markdown(&study()) + &comparison_markdown(&hung_and_few())
+        );
+    }
+
+    #[test]
+    fn names_end_no_cell() {
+        let markdown = comparison_markdown(&bad_names());
+        let cells = |line: &str| line.replace("\\|", "").matches('|').count();
+        let table: Vec<&str> = markdown.lines().filter(|line| line.starts_with('|')).collect();
+        assert_eq!(table.iter().map(|line| cells(line)).collect::<Vec<_>>(), [6, 6, 6, 6], "{markdown}");
+        assert!(!markdown.replace("\\<", "").contains(['<', '\u{1b}']), "{markdown}");
+    }
+}

@@ -1,0 +1,109 @@
+//! What is said of a single cell.
+
+use iolag_analysis::compare::{ComparedCell, ComparedTable};
+use iolag_analysis::{ComparedWord, RunAmount, RunQuantity};
+use iolag_model::{Nanoseconds, counted, format_duration};
+
+use crate::words::numbers::{NOTHING, percentage, rate};
+use crate::words::percent::percent;
+
+/// What is compared, as the heading has it.
+pub(crate) fn quantity_in_words(quantity: RunQuantity) -> String {
+    match quantity {
+        RunQuantity::Rate => "the rate".to_owned(),
+        RunQuantity::Median => "the median duration".to_owned(),
+        RunQuantity::P95 => "the duration that 95 % of attempts did not exceed".to_owned(),
+        RunQuantity::ShareOver(threshold) => {
+            format!("the share of attempts over {}, where fewer is faster", format_duration(threshold))
+        }
+    }
+}
+
+/// The unit of [`amount`]s for programs.
+pub(crate) const fn raw_unit(quantity: RunQuantity) -> &'static str {
+    match quantity {
+        RunQuantity::Rate => "per_second",
+        RunQuantity::Median | RunQuantity::P95 => "ns",
+        RunQuantity::ShareOver(_) => "share",
+    }
+}
+
+/// An amount with its unit, or its bound: `311/s`, `≥ 1.20 s`, `3 %`.
+pub(crate) fn amount(quantity: RunQuantity, amount: RunAmount) -> String {
+    let number = |amount: f64| match quantity {
+        RunQuantity::Rate => format!("{}/s", rate(amount)),
+        RunQuantity::Median | RunQuantity::P95 => {
+            format_duration(Nanoseconds(amount.round().max(0.0) as u64))
+        }
+        RunQuantity::ShareOver(_) => format!("{} %", percentage(100.0 * amount)),
+    };
+    match amount {
+        RunAmount::Known(known) => number(known),
+        RunAmount::AtLeast(least) => format!("≥ {}", number(least)),
+        RunAmount::AtMost(most) => format!("≤ {}", number(most)),
+        RunAmount::Open => NOTHING.to_owned(),
+    }
+}
+
+/// The percent of a cell with their interval.
+pub(crate) fn percent_of(cell: &ComparedCell) -> String {
+    match &cell.compared.difference {
+        Some(difference) => percent(difference.estimate(), cell.compared.interval),
+        None => NOTHING.to_owned(),
+    }
+}
+
+/// The word of a cell, and which of its runs are only bounded: `slower (1 of 9 hung or failed)`.
+pub(crate) fn word_of(table: &ComparedTable, cell: &ComparedCell) -> String {
+    let bounded = |side: usize| match cell.bounded[side] {
+        0 => None,
+        bounded => Some(format!("{bounded} of {}", cell.runs[side])),
+    };
+    let remark = match (bounded(0), bounded(1)) {
+        (None, None) => String::new(),
+        (None, Some(other)) => format!(" ({other} hung or failed)"),
+        (Some(base), None) => format!(" ({base} of the base hung or failed)"),
+        (Some(base), Some(other)) => format!(" ({other}, {base} of the base, hung or failed)"),
+    };
+    format!("{}{remark}", word(table.same_within, cell.compared.word))
+}
+
+/// The word alone.
+pub(crate) fn word(same_within: f64, word: ComparedWord) -> String {
+    match word {
+        ComparedWord::Faster => "faster".to_owned(),
+        ComparedWord::Slower => "slower".to_owned(),
+        ComparedWord::Same => format!("same within {}", same(same_within)),
+        ComparedWord::NoDifferenceShown => "no difference shown".to_owned(),
+        ComparedWord::TooFew { more } => format!("too few: {more} more"),
+    }
+}
+
+/// As in `5 %`.
+pub(crate) fn same(same_within: f64) -> String {
+    format!("{} %", percentage(100.0 * same_within))
+}
+
+/// For programs.
+pub(crate) const fn raw_word(word: ComparedWord) -> &'static str {
+    match word {
+        ComparedWord::Faster => "faster",
+        ComparedWord::Slower => "slower",
+        ComparedWord::Same => "same",
+        ComparedWord::NoDifferenceShown => "no-difference-shown",
+        ComparedWord::TooFew { .. } => "too-few",
+    }
+}
+
+/// How many runs are lacking, if that is why nothing is said.
+pub(crate) const fn more(word: ComparedWord) -> Option<u32> {
+    match word {
+        ComparedWord::TooFew { more } => Some(more),
+        _ => None,
+    }
+}
+
+/// As in `9 runs`.
+pub(crate) fn runs(count: u32) -> String {
+    counted(u64::from(count), "run", "runs")
+}

@@ -1,0 +1,115 @@
+//! How a comparison came about: what is compared, runs and blocks, what its intervals promise.
+
+use std::collections::BTreeSet;
+
+use iolag_analysis::compare::{ComparedCell, ComparedTable, Pairs};
+use iolag_analysis::{ComparedWord, RunMethod};
+use iolag_model::counted;
+
+use super::cells::{quantity_in_words, runs, same};
+use super::names::{RowNames, SideNames};
+use crate::words::percent::is_factor;
+
+/// More runs than this nobody will make.
+const MORE_MOST: u32 = 99;
+
+/// As in `Speed by the rate, in percent of client=native: positive is faster, negative is slower.`
+pub(crate) fn heading(table: &ComparedTable, names: &SideNames) -> String {
+    let has_factors = cells(table).any(|cell| {
+        let estimate = cell.compared.difference.as_ref().map(|difference| difference.estimate());
+        estimate.is_some_and(|estimate| is_factor(estimate, cell.compared.interval))
+    });
+    let factors = if has_factors { " ×10 is ten times as fast, ÷10 a tenth." } else { "" };
+    format!(
+        "Speed by {}, in percent of {}: positive is faster, negative is slower.{factors}",
+        quantity_in_words(table.quantity),
+        names.base()
+    )
+}
+
+/// As in `9 blocks of 3 runs, interleaved; intervals hold together in 95 % of such tables (4 cells)`.
+pub(crate) fn design(table: &ComparedTable, rows: &RowNames) -> String {
+    let mut parts = vec![pairs(table)];
+    parts.extend((!rows.common.is_empty()).then(|| rows.common.join(", ")));
+    match table.family {
+        0 => {}
+        1 => parts.push("the interval holds in 95 % of such tables (1 cell)".to_owned()),
+        family => parts.push(format!("intervals hold together in 95 % of such tables ({family} cells)")),
+    }
+    let is_ranked = |cell: &&ComparedCell| {
+        let method = cell.compared.difference.as_ref().map(|difference| difference.method());
+        matches!(method, Some(RunMethod::SignedRanks | RunMethod::RankSums))
+            && cell.compared.interval.is_some()
+    };
+    let ranked = cells(table).filter(is_ranked).count() as u64;
+    if ranked > 0 {
+        parts.push(format!("{} by ranks, because runs hung or failed", counted(ranked, "cell", "cells")));
+    }
+    parts.join("; ")
+}
+
+fn pairs(table: &ComparedTable) -> String {
+    let blocks: BTreeSet<(u32, &str)> = cells(table)
+        .filter_map(|cell| match cell.pairs {
+            Pairs::Blocks { blocks, order } => Some((blocks, order.name())),
+            Pairs::Apart => None,
+        })
+        .collect();
+    let orders: BTreeSet<&str> = blocks.iter().map(|(_, order)| *order).collect();
+    let in_blocks = || {
+        let counts: BTreeSet<u32> = blocks.iter().map(|(count, _)| *count).collect();
+        let words = match (counts.first(), counts.last()) {
+            (Some(1), Some(1)) => "1 block".to_owned(),
+            (least, most) if least == most => format!("{} blocks", most.copied().unwrap_or(0)),
+            (least, most) => {
+                format!("{} to {} blocks", least.copied().unwrap_or(0), most.copied().unwrap_or(0))
+            }
+        };
+        let orders = orders.iter().copied().collect::<Vec<_>>().join(" or ");
+        format!("{words} of {}, {orders}", runs(table.sides.len() as u32))
+    };
+    let apart = || {
+        let counts: BTreeSet<u32> =
+            cells(table).filter(|cell| cell.pairs == Pairs::Apart).flat_map(|cell| cell.runs).collect();
+        let each = match (counts.first(), counts.last()) {
+            (least, most) if least == most => runs(most.copied().unwrap_or(0)),
+            (least, most) => {
+                format!("{} to {}", least.copied().unwrap_or(0), runs(most.copied().unwrap_or(0)))
+            }
+        };
+        format!("{each} of each side, not in blocks")
+    };
+    match (blocks.is_empty(), cells(table).any(|cell| cell.pairs == Pairs::Apart)) {
+        (true, true) => apart(),
+        (false, false) => in_blocks(),
+        (false, true) => format!("{}; elsewhere {}", in_blocks(), apart()),
+        (true, false) => "No cell".to_owned(),
+    }
+}
+
+pub(crate) fn cells(table: &ComparedTable) -> impl Iterator<Item = &ComparedCell> {
+    table.rows.iter().flat_map(|row| &row.cells)
+}
+
+/// What to do where words say less than the reader hoped for.
+pub(crate) fn remarks(table: &ComparedTable) -> Vec<String> {
+    let lacking = cells(table).filter_map(|cell| match cell.compared.word {
+        ComparedWord::TooFew { more } => Some(more),
+        _ => None,
+    });
+    let of_same = cells(table)
+        .filter(|cell| cell.compared.word == ComparedWord::NoDifferenceShown)
+        .filter_map(|cell| cell.compared.more_for_same);
+    let lacking = lacking.max().map(|more| {
+        let (few, them) = if more == 1 { ("1 more run".to_owned(), "it") } else { (format!("{more} more runs"), "them") };
+        format!("Too few: with {few} of each side something can be said; without {them} a difference may be chance.")
+    });
+    let of_same = of_same.min().filter(|more| *more <= MORE_MOST).map(|more| {
+        format!("No difference shown does not mean the same: about {} of each side might show that they are the same within {}.", more_runs(more), same(table.same_within))
+    });
+    lacking.into_iter().chain(of_same).collect()
+}
+
+fn more_runs(more: u32) -> String {
+    counted(u64::from(more), "more run", "more runs")
+}

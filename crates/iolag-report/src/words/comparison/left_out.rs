@@ -1,0 +1,52 @@
+//! What is not in a comparison, in sentences.
+
+use std::collections::BTreeMap;
+
+use iolag_analysis::Standing;
+use iolag_analysis::compare::{ComparedTable, LeftOut};
+use iolag_model::counted;
+
+use super::names::{SideNames, row_name};
+
+/// More rows than this are counted.
+const ROWS_MOST: usize = 8;
+
+/// What was left out: first runs that say nothing of their target, then what sides do not have in common.
+pub(crate) fn left_out(table: &ComparedTable, names: &SideNames) -> Vec<String> {
+    let mut runs: BTreeMap<(u8, usize), u64> = BTreeMap::new();
+    let mut rows: BTreeMap<&[usize], Vec<String>> = BTreeMap::new();
+    for one in &table.left_out {
+        match one {
+            LeftOut::Run { side, standing, .. } => *runs.entry((weight(*standing), *side)).or_default() += 1,
+            LeftOut::Row { key, missing } => rows.entry(missing).or_default().push(row_name(key)),
+        }
+    }
+    let of_runs = runs.into_iter().map(|((weight, side), count)| {
+        let of = format!("{} of {}", counted(count, "run", "runs"), names.short(side));
+        match (weight, count) {
+            (0, 1) => format!("{of} measured nothing: its target let nobody begin."),
+            (0, _) => format!("{of} measured nothing: their targets let nobody begin."),
+            (1, 1) => format!("{of} was broken off."),
+            (1, _) => format!("{of} were broken off."),
+            (_, 1) => format!("{of} is in no row."),
+            _ => format!("{of} are in no row."),
+        }
+    });
+    let of_rows = rows.into_iter().map(|(missing, rows)| {
+        let more = rows.len().saturating_sub(ROWS_MOST);
+        let told = rows.into_iter().take(ROWS_MOST).collect::<Vec<_>>().join("; ");
+        let more = if more > 0 { format!("; {more} more rows") } else { String::new() };
+        let has = if missing.len() == 1 { "has" } else { "have" };
+        format!("{} {has} no run of: {told}{more}.", names.list(missing))
+    });
+    of_runs.chain(of_rows).collect()
+}
+
+/// What it means comes first: a target that let nobody begin may be the finding.
+const fn weight(standing: Standing) -> u8 {
+    match standing {
+        Standing::Unreached => 0,
+        Standing::BrokenOff => 1,
+        Standing::Whole | Standing::Hung | Standing::Failed => 2,
+    }
+}

@@ -1,0 +1,198 @@
+//! What sides and rows are called, and no longer than it takes to tell them apart.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use iolag_analysis::compare::{ComparedTable, RowKey};
+use iolag_analysis::joined;
+use iolag_model::{counted, is_steering};
+use unicode_width::UnicodeWidthStr;
+
+/// Columns of a terminal that a name has at most, in sentences, too.
+const NAME_MOST: usize = 40;
+
+/// The names of the sides of a table.
+pub(crate) struct SideNames {
+    /// As they were named, without `label:`, which the reader knows.
+    pub(crate) whole: Vec<String>,
+    /// Without what all of them begin with.
+    pub(crate) short: Vec<String>,
+}
+
+impl SideNames {
+    pub(crate) fn of(table: &ComparedTable) -> Self {
+        let whole: Vec<String> = table
+            .sides
+            .iter()
+            .map(|side| plain(side.name.strip_prefix("label:").unwrap_or(&side.name)))
+            .collect();
+        let common = common_beginning(&whole);
+        let short: Vec<String> =
+            whole.iter().map(|name| cut(&shortened_by(name, common), NAME_MOST)).collect();
+        let told_apart =
+            |(side, name): (usize, &String)| match short.iter().filter(|other| *other == name).count() {
+                1 => name.clone(),
+                _ => format!("{name} ({})", side + 1),
+            };
+        let told = short.iter().enumerate().map(told_apart).collect();
+        Self { whole: whole.iter().map(|name| cut(name, NAME_MOST)).collect(), short: told }
+    }
+
+    /// The base.
+    pub(crate) fn base(&self) -> &str {
+        self.whole.first().map_or("", String::as_str)
+    }
+
+    /// The short name of a side.
+    pub(crate) fn short(&self, side: usize) -> &str {
+        self.short.get(side).map_or("", String::as_str)
+    }
+
+    /// As in `a, b and c`; of all but a few `the others`.
+    pub(crate) fn together(&self, sides: &[usize]) -> String {
+        let others = self.short.len() - sides.len().min(self.short.len());
+        if sides.len() > 2 && others > 0 && others < sides.len() {
+            return "the others".to_owned();
+        }
+        self.list(sides)
+    }
+
+    /// As in `a, b and c`.
+    pub(crate) fn list(&self, sides: &[usize]) -> String {
+        joined(sides.iter().map(|side| self.short(*side).to_owned()).collect())
+    }
+}
+
+/// A name of at most so many columns: its begin and its end, which tell most.
+pub(crate) fn cut(name: &str, most: usize) -> String {
+    if name.width() <= most {
+        return name.to_owned();
+    }
+    let room = most.saturating_sub(1);
+    let head = fitting(name.chars(), room / 2);
+    let tail = fitting(name.chars().rev(), room - room / 2);
+    format!("{head}…{}", tail.chars().rev().collect::<String>())
+}
+
+fn fitting(characters: impl Iterator<Item = char>, most: usize) -> String {
+    let mut text = String::new();
+    for character in characters {
+        text.push(character);
+        if text.width() > most {
+            text.pop();
+            break;
+        }
+    }
+    text
+}
+
+/// One line that steers no terminal.
+pub(crate) fn plain(text: &str) -> String {
+    let is_bad = |character: char| character.is_control() || is_steering(character);
+    text.chars()
+        .map(|character| if is_bad(character) { char::REPLACEMENT_CHARACTER } else { character })
+        .collect()
+}
+
+/// How many bytes all names begin with, up to a sign that ends a part of a name.
+fn common_beginning(names: &[String]) -> usize {
+    let Some((first, others)) = names.split_first().filter(|(_, others)| !others.is_empty()) else {
+        return 0;
+    };
+    let shared =
+        |other: &String| first.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+    let shared = others.iter().map(shared).min().unwrap_or(0);
+    let end =
+        first.as_bytes()[..shared].iter().rposition(|byte| b"/:=".contains(byte)).map_or(0, |at| at + 1);
+    let leaves_all = names.iter().all(|name| name.len() > end);
+    if leaves_all && &first[..end] != "/" { end } else { 0 }
+}
+
+fn shortened_by(name: &str, beginning: usize) -> String {
+    match name[..beginning].ends_with('/') {
+        true => format!("…/{}", &name[beginning..]),
+        false => name[beginning..].to_owned(),
+    }
+}
+
+/// What rows are called.
+pub(crate) struct RowNames {
+    /// What all rows have in common besides what is measured.
+    pub(crate) common: Vec<String>,
+    rows: Vec<String>,
+}
+
+impl RowNames {
+    pub(crate) fn of(table: &ComparedTable) -> Self {
+        let keys: Vec<&RowKey> = table.rows.iter().map(|row| &row.key).collect();
+        let all: Vec<BTreeMap<&str, &str>> = keys.iter().map(|key| parts(key)).collect();
+        let common: BTreeSet<(&str, &str)> = match all.split_first() {
+            Some((first, others)) => first
+                .iter()
+                .map(|(name, value)| (*name, *value))
+                .filter(|(name, value)| others.iter().all(|one| one.get(name) == Some(value)))
+                .collect(),
+            None => BTreeSet::new(),
+        };
+        let name = |(key, parts): (&&RowKey, &BTreeMap<&str, &str>)| {
+            let own = parts.iter().filter(|(name, value)| !common.contains(&(**name, **value)));
+            named(key, own.map(|(name, value)| part_in_words(name, value)))
+        };
+        let rows = keys.iter().zip(&all).map(name).collect();
+        Self { common: common.iter().map(|(name, value)| part_in_words(name, value)).collect(), rows }
+    }
+
+    pub(crate) fn name(&self, row: usize) -> &str {
+        self.rows.get(row).map_or("", String::as_str)
+    }
+
+    pub(crate) fn list(&self, rows: &[usize]) -> String {
+        joined(rows.iter().map(|row| self.name(*row).to_owned()).collect())
+    }
+}
+
+/// What a row is called that stands by itself.
+pub(crate) fn row_name(key: &RowKey) -> String {
+    named(key, parts(key).into_iter().map(|(name, value)| part_in_words(name, value)))
+}
+
+fn named(key: &RowKey, more: impl Iterator<Item = String>) -> String {
+    let phase = key.cell.phase.map(|phase| format!(" in {phase}"));
+    let operation = format!("{}{}", key.cell.operation.name(), phase.unwrap_or_default());
+    std::iter::once(operation).chain(more).collect::<Vec<_>>().join(", ")
+}
+
+fn parts(key: &RowKey) -> BTreeMap<&str, &str> {
+    key.coordinates.iter().chain(&key.labels).map(|(name, value)| (name.as_str(), value.as_str())).collect()
+}
+
+fn part_in_words(name: &str, value: &str) -> String {
+    match (name, value.parse::<u64>()) {
+        ("clients", Ok(clients)) => counted(clients, "client", "clients"),
+        ("objects", Ok(objects)) => counted(objects, "object", "objects"),
+        ("target", _) => plain(value),
+        _ => plain(&format!("{name}={value}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn short(names: &[&str]) -> Vec<String> {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let common = common_beginning(&names);
+        names.iter().map(|name| shortened_by(name, common)).collect()
+    }
+
+    #[test]
+    fn names_are_as_long_as_it_takes_to_tell_them_apart() {
+        assert_eq!(short(&["client=native", "client=nfs"]), ["native", "nfs"]);
+        assert_eq!(short(&["/mnt/a/x", "/mnt/b"]), ["…/a/x", "…/b"]);
+        assert_eq!(short(&["/home", "/scratch"]), ["/home", "/scratch"]);
+        assert_eq!(short(&["20261128-1", "20261128-2"]), ["20261128-1", "20261128-2"]);
+        assert_eq!(short(&["client=", "client=nfs"]), ["client=", "client=nfs"]);
+        assert_eq!(short(&["x=ä", "x=ö", "x=ä"]), ["ä", "ö", "ä"]);
+        assert_eq!(cut("/very/long/目録目録", 13), "/very/…目録目録".replace("目録目録", "録目録"));
+        assert_eq!(plain("a\u{1b}[2J\u{202e}b\n"), "a\u{fffd}[2J\u{fffd}b\u{fffd}");
+    }
+}

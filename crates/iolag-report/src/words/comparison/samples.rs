@@ -1,0 +1,233 @@
+//! Comparisons made by hand, for tests.
+
+use std::collections::BTreeMap;
+
+use iolag_analysis::compare::{
+    BetweenOthers, Beyond, ComparedCell, ComparedRow, ComparedSide, ComparedTable, Doubt, Fact, FailRule,
+    LeftOut, Pairs, RowKey, RuleJudgement, RuleOutcome, SideValue,
+};
+use iolag_analysis::{
+    CampaignEnding, Cell, LogRange, RunAmount, RunCell, RunPairing, RunQuantity, Standing, compare_runs,
+};
+use iolag_model::{Operation, Order};
+
+/// What a run of a side did in a row: an amount that is known, or at most so much.
+pub(crate) type Amounts = Vec<RunAmount>;
+
+/// Amounts around a middle, the same in each test.
+pub(crate) fn around(middle: f64, spread: f64, runs: usize) -> Amounts {
+    const LUCK: [f64; 9] = [0.3, -0.7, 1.1, -0.2, 0.6, -1.3, 0.1, 0.9, -0.8];
+    (0..runs)
+        .map(|run| RunAmount::Known(middle * (spread * LUCK[(run * 4 + middle as usize) % 9]).exp()))
+        .collect()
+}
+
+/// A row for each operation with the amounts of each side, which are rates.
+pub(crate) fn table_of(names: &[&str], rows: &[(Operation, Vec<Amounts>)]) -> ComparedTable {
+    let key = |operation| RowKey {
+        cell: Cell { operation, phase: None },
+        coordinates: [("clients".to_owned(), "4".to_owned())].into(),
+        labels: BTreeMap::new(),
+    };
+    let cells: Vec<(usize, usize)> =
+        (0..rows.len()).flat_map(|row| (1..names.len()).map(move |side| (row, side))).collect();
+    let of = |(row, side): &(usize, usize)| cell_of(&rows[*row].1[0], &rows[*row].1[*side]);
+    let compared = judged(&cells.iter().map(of).collect::<Vec<_>>());
+    let family = compared.iter().filter(|cell| cell.compared.interval.is_some()).count() as u32;
+    let mut compared = compared.into_iter();
+    let rows_of = rows.iter().map(|(operation, sides)| ComparedRow {
+        key: key(*operation),
+        sides: sides
+            .iter()
+            .map(|amounts| SideValue {
+                amounts: amounts.iter().copied().enumerate().collect(),
+                middle: middle(amounts),
+            })
+            .collect(),
+        cells: compared.by_ref().take(names.len() - 1).collect(),
+    });
+    let rows_of = rows_of.collect();
+    ComparedTable {
+        workload: "metadata".to_owned(),
+        quantity: RunQuantity::Rate,
+        same_within: 0.05,
+        sides: names.iter().enumerate().map(|(side, name)| side_of(side, name, rows)).collect(),
+        rows: rows_of,
+        between: between(names.len(), rows),
+        doubts: Vec::new(),
+        left_out: Vec::new(),
+        family,
+        rules: Vec::new(),
+        outcomes: Vec::new(),
+    }
+}
+
+fn side_of(side: usize, name: &str, rows: &[(Operation, Vec<Amounts>)]) -> ComparedSide {
+    let count = rows.iter().map(|(_, sides)| sides[side].len()).max().unwrap_or(0);
+    let begin = 1_795_201_140_000_000_000 + side as i64 * 60_000_000_000;
+    ComparedSide {
+        name: name.to_owned(),
+        runs: (0..count).map(|run| format!("20261128-{run:02}{side:02}00-0a1b")).collect(),
+        span_ns: Some([begin, begin + 3_600_000_000_000]),
+    }
+}
+
+fn speed(amount: &RunAmount) -> LogRange {
+    let (low, high) = amount.ends();
+    LogRange::between(low.ln(), high.ln())
+}
+
+fn middle(amounts: &[RunAmount]) -> RunAmount {
+    let logs = amounts.iter().map(|amount| amount.ends().1.ln());
+    let mean = (logs.sum::<f64>() / amounts.len() as f64).exp();
+    match amounts.iter().all(|amount| matches!(amount, RunAmount::Known(_))) {
+        true => RunAmount::Known(mean),
+        false => RunAmount::AtMost(mean),
+    }
+}
+
+fn cell_of<'a>(base: &'a Amounts, other: &'a Amounts) -> (&'a Amounts, &'a Amounts) {
+    (base, other)
+}
+
+fn judged(cells: &[(&Amounts, &Amounts)]) -> Vec<ComparedCell> {
+    let pairing = |(base, other): &(&Amounts, &Amounts)| match base.len() == other.len() && base.len() > 1 {
+        true => RunPairing::TurnedBlocks(
+            base.iter().zip(*other).map(|(base, other)| [speed(base), speed(other)]).collect(),
+        ),
+        false => RunPairing::Apart([base.iter().map(speed).collect(), other.iter().map(speed).collect()]),
+    };
+    let asked: Vec<RunCell> =
+        cells.iter().map(|cell| RunCell { pairing: pairing(cell), margin: 0.0 }).collect();
+    let bounded = |amounts: &Amounts| {
+        amounts.iter().filter(|amount| !matches!(amount, RunAmount::Known(_))).count() as u32
+    };
+    let judged = compare_runs(&asked, 0.05, CampaignEnding::Planned);
+    let cell = |(((base, other), asked), compared): ((&(&Amounts, &Amounts), &RunCell), _)| ComparedCell {
+        pairs: match &asked.pairing {
+            RunPairing::Apart(_) => Pairs::Apart,
+            _ => Pairs::Blocks { blocks: base.len() as u32, order: Order::Interleaved },
+        },
+        runs: [base.len() as u32, other.len() as u32],
+        bounded: [bounded(base), bounded(other)],
+        compared,
+    };
+    cells.iter().zip(&asked).zip(judged).map(cell).collect()
+}
+
+fn between(sides: usize, rows: &[(Operation, Vec<Amounts>)]) -> Vec<BetweenOthers> {
+    let pairs = (0..rows.len())
+        .flat_map(|row| (1..sides).flat_map(move |one| (one + 1..sides).map(move |other| (row, one, other))));
+    let ordered: Vec<(usize, [usize; 2])> = pairs
+        .map(|(row, one, other)| {
+            let of = |side: usize| middle(&rows[row].1[side]).ends().1;
+            (row, if of(one) <= of(other) { [one, other] } else { [other, one] })
+        })
+        .collect();
+    let cells: Vec<_> = ordered
+        .iter()
+        .map(|(row, [slow, fast])| cell_of(&rows[*row].1[*slow], &rows[*row].1[*fast]))
+        .collect();
+    ordered
+        .iter()
+        .zip(judged(&cells))
+        .map(|((row, sides), cell)| BetweenOthers { row: *row, sides: *sides, cell })
+        .collect()
+}
+
+/// The study of ARSC: NFS and two clients of LNET.
+pub(crate) fn study() -> ComparedTable {
+    let runs = |middle: f64, spread: f64| around(middle, spread, 9);
+    let mut table = table_of(
+        &["label:client=native", "label:client=lnet-1.8.1", "label:client=nfs"],
+        &[
+            (Operation::Read, vec![runs(311.0, 0.02), runs(320.0, 0.06), runs(90.0, 0.05)]),
+            (Operation::Create, vec![runs(287.0, 0.02), runs(373.0, 0.03), runs(175.0, 0.05)]),
+            (Operation::Stat, vec![runs(1200.0, 0.004), runs(1206.0, 0.004), runs(1000.0, 0.01)]),
+        ],
+    );
+    let of = |values: [&str; 3]| values.map(|value| vec![value.to_owned()]).to_vec();
+    table.doubts = vec![
+        Doubt::Differs { fact: Fact::Processors, values: of(["2", "16", "16"]) },
+        Doubt::Differs { fact: Fact::Memory, values: of(["8.00 GiB", "128 GiB", "128 GiB"]) },
+        Doubt::OneAfterTheOther { first: 0, after: 2, apart_ns: 10_800_000_000_000 },
+    ];
+    table.left_out = vec![
+        LeftOut::Run { side: 2, run: "20261128-090000-0a1b".to_owned(), standing: Standing::BrokenOff },
+        LeftOut::Row {
+            key: RowKey {
+                cell: Cell { operation: Operation::Delete, phase: None },
+                ..table.rows[0].key.clone()
+            },
+            missing: vec![2],
+        },
+    ];
+    table
+}
+
+/// One run hung, and others are too few.
+pub(crate) fn hung_and_few() -> ComparedTable {
+    let mut hung = around(60.0, 0.05, 9);
+    hung[4] = RunAmount::AtMost(3.0);
+    let mut table = table_of(
+        &["/scratch", "/home"],
+        &[
+            (Operation::Read, vec![around(300.0, 0.05, 9), hung]),
+            (Operation::Create, vec![around(300.0, 0.05, 1), around(309.0, 0.05, 1)]),
+            (Operation::Stat, vec![around(12.0, 0.05, 9), around(12_000.0, 0.05, 9)]),
+        ],
+    );
+    table.rules = vec![FailRule {
+        text: "rate < 0.9x".to_owned(),
+        operation: None,
+        quantity: RunQuantity::Rate,
+        beyond: Beyond::Below,
+        factor: 0.9,
+    }];
+    let outcome = |row, factor: f64, interval: Option<[f64; 2]>, judgement| RuleOutcome {
+        rule: 0,
+        row,
+        side: 1,
+        factor: LogRange::exactly(factor.ln()),
+        interval: interval.map(|[low, high]| LogRange::between(low.ln(), high.ln())),
+        judgement,
+    };
+    table.outcomes = vec![
+        outcome(0, 0.2, Some([0.0, 0.38]), RuleJudgement::Broken),
+        outcome(1, 1.03, None, RuleJudgement::CannotBeTold { more: Some(3) }),
+        outcome(1, 1.03, Some([0.87, 1.2]), RuleJudgement::CannotBeTold { more: Some(14) }),
+        outcome(2, 1000.0, Some([900.0, 1100.0]), RuleJudgement::Kept),
+    ];
+    table
+}
+
+/// Names that would be markup, steer a terminal, or are wide or very long.
+pub(crate) fn bad_names() -> ComparedTable {
+    let mut table = table_of(
+        &[
+            "<script>alert(1)</script>",
+            "a\u{1b}[2J\u{202e}|b`*_",
+            "目録目録目録",
+            &"/very/long/name".repeat(12),
+        ],
+        &[(Operation::Read, (0..4).map(|side| around(300.0 + 100.0 * f64::from(side), 0.03, 6)).collect())],
+    );
+    table.rows[0].key.labels = [("<b>".to_owned(), "a\"|\n,b".to_owned())].into();
+    let mut other = table.rows[0].clone();
+    other.key.labels = BTreeMap::from([("<b>".to_owned(), "</td>".to_owned())]);
+    table.rows.push(other);
+    table.doubts = vec![Doubt::OneFileSystem { sides: vec![0, 1], device: "0:45".to_owned() }];
+    table
+}
+
+/// So many rows of two sides.
+pub(crate) fn of_rows(count: usize) -> ComparedTable {
+    let row = |row: usize| {
+        (Operation::Read, vec![around(300.0, 0.03, 5), around(200.0 + 20.0 * row as f64, 0.04, 5)])
+    };
+    let mut table = table_of(&["/home", "/scratch"], &(0..count).map(row).collect::<Vec<_>>());
+    for (index, row) in table.rows.iter_mut().enumerate() {
+        row.key.coordinates.insert("clients".to_owned(), (index + 1).to_string());
+    }
+    table
+}
