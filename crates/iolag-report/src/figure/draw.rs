@@ -14,6 +14,7 @@ use super::of_runs::choice::{Chosen, FigureSelection, Room};
 use super::of_runs::hangs::Hangs;
 use super::of_runs::{boxes, ecdf, fairness, heat_map, histogram, rates, sweep, time_line};
 use super::of_sides;
+use super::of_sides::curves::SideCurve;
 use super::paper::sheet::Sheet;
 use super::scene::font::Font;
 use super::scene::shapes::Scene;
@@ -85,6 +86,61 @@ pub fn draw_comparison_figure(
     of_sides::percent::draw(&mut sheet, table)?;
     written(sheet.finish(), size, form)
 }
+
+/// An SVG for a page.
+pub(crate) struct DrawnFigure(String);
+
+impl DrawnFigure {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The `number`th figure of its page, whose glyphs are not those of the others.
+    fn new((scene, font): (Scene, Rc<Font>), size: FigureSize, number: usize) -> Result<Self, FigureError> {
+        let (width, height) = size.lengths();
+        let svg = svg::write_svg(&scene, &font, &width, &height)?;
+        let begin = svg.find("<svg").unwrap_or(0);
+        Ok(Self(
+            svg[begin..]
+                .replace("id=\"g", &format!("id=\"f{number}g"))
+                .replace("href=\"#g", &format!("href=\"#f{number}g")),
+        ))
+    }
+}
+
+/// The figures of a comparison's page, each as high as its rows need.
+///
+/// # Errors
+/// If one cannot be drawn.
+pub(crate) fn comparison_figures(
+    table: &ComparedTable,
+    curves: &[SideCurve],
+) -> Result<Vec<DrawnFigure>, FigureError> {
+    let of_lines = |first: usize, draw: fn(&mut Sheet, &ComparedTable) -> Result<(), FigureError>| {
+        let height = FRAME_MM + LINE_MM * of_sides::lines::Lines::count(table, first);
+        let size = FigureSize::Millimetres { width: PAGE_MM, height: height.min(HEIGHT_MM_MAX).round() };
+        let mut sheet = Sheet::new(size)?;
+        draw(&mut sheet, table)?;
+        DrawnFigure::new(sheet.finish(), size, first + 1)
+    };
+    let mut drawn = vec![of_lines(1, of_sides::percent::draw)?, of_lines(0, of_sides::runs::draw)?];
+    if !curves.is_empty() {
+        let rows = table.rows.len().min(CURVE_PANELS_MAX).div_ceil(2) as f64;
+        let size = FigureSize::Millimetres { width: PAGE_MM, height: FRAME_MM + PANEL_MM * rows };
+        let mut sheet = Sheet::new(size)?;
+        of_sides::curves::draw(&mut sheet, table, curves)?;
+        drawn.push(DrawnFigure::new(sheet.finish(), size, 3)?);
+    }
+    Ok(drawn)
+}
+
+/// Sizes of the figures of a page in mm: their width, what is around their lines, a line, a panel.
+const PAGE_MM: f64 = 200.0;
+const FRAME_MM: f64 = 40.0;
+const LINE_MM: f64 = 5.0;
+const PANEL_MM: f64 = 60.0;
+const HEIGHT_MM_MAX: f64 = 900.0;
+const CURVE_PANELS_MAX: usize = 12;
 
 fn written(
     (scene, font): (Scene, Rc<Font>),

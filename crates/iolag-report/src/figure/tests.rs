@@ -2,6 +2,7 @@
 
 mod histories;
 pub(crate) mod samples;
+mod sides;
 mod whole_run;
 
 use insta::assert_snapshot;

@@ -1,5 +1,7 @@
 //! HTML that cannot be injected into: markup is `&'static str`, everything else is text and is escaped.
 
+use crate::figure::DrawnFigure;
+
 /// A piece of a page.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Markup(String);
@@ -12,6 +14,12 @@ impl Markup {
     /// Markup of our own.
     pub(crate) fn raw(&mut self, markup: &'static str) -> &mut Self {
         self.0.push_str(markup);
+        self
+    }
+
+    /// A figure that was drawn here, in which all texts are outlines or escaped.
+    pub(crate) fn drawn(&mut self, figure: &DrawnFigure) -> &mut Self {
+        self.0.push_str(figure.as_str());
         self
     }
 

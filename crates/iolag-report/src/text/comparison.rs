@@ -88,8 +88,12 @@ fn tables(table: &ComparedTable, names: &SideNames, rows: &RowNames, width: usiz
         return fits.render(colour);
     }
     let alone = |other: &usize| {
-        let [all, difference] = [Columns::All, Columns::Difference].map(|form| of(&[*other], form));
-        if all.width() <= width { all.render(colour) } else { difference.render(colour) }
+        let forms = [(Columns::All, most), (Columns::Difference, most), (Columns::Difference, NAME_LEAST)];
+        let mut forms =
+            forms.into_iter().map(|(form, most)| side_by_side(table, &[*other], form, names, rows, most));
+        let fits = forms.by_ref().find(|one| one.width() <= width);
+        fits.unwrap_or_else(|| side_by_side(table, &[*other], Columns::Difference, names, rows, NAME_LEAST))
+            .render(colour)
     };
     others.iter().map(alone).collect::<Vec<_>>().join("\n")
 }

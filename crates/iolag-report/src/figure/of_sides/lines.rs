@@ -99,8 +99,9 @@ impl Lines {
 
 /// A legend of the sides from `first` on, if there are several.
 pub(crate) fn legend(sheet: &mut Sheet, names: &SideNames, first: usize) {
-    let entries: Vec<(Key, String)> =
-        (first..names.short.len()).map(|side| (Key::Dot(paint_of(side)), names.short(side).to_owned())).collect();
+    let entries: Vec<(Key, String)> = (first..names.short.len())
+        .map(|side| (Key::Dot(paint_of(side)), names.short(side).to_owned()))
+        .collect();
     if entries.len() > 1 {
         sheet.legend(&entries);
     }

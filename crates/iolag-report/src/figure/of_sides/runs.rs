@@ -21,7 +21,10 @@ pub(crate) fn draw(sheet: &mut Sheet, table: &ComparedTable) -> Result<(), Figur
         .flat_map(|row| &row.sides)
         .flat_map(|side| &side.amounts)
         .any(|(_, amount)| !matches!(amount, RunAmount::Known(_)));
-    sheet.caption(&format!("A dot is a run, a bar the middle of a side.{}", if is_bounded { bounds } else { "" }));
+    sheet.caption(&format!(
+        "A dot is a run, a bar the middle of a side.{}",
+        if is_bounded { bounds } else { "" }
+    ));
     if table.rows.is_empty() {
         sheet.nothing("There is nothing to draw: the sides have nothing in common.");
         return Ok(());

@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn labels_are_percent_or_factors() {
-        assert_eq!(labels(&[0.3, -0.2, f64::INFINITY], 8), ["−20", "−10", "0", "+10", "+20", "+30", "+40"]);
+        assert_eq!(labels(&[0.3, -0.2, f64::INFINITY], 8), ["−20", "−10", "0", "+10", "+20", "+30"]);
         assert_eq!(labels(&[-7.0, 0.0], 8), ["÷1 000", "÷100", "÷10", "÷5", "÷2", "×1"]);
         assert_eq!(labels(&[-7.0, 0.0], 3), ["÷100", "÷5", "×1"].map(str::to_owned).to_vec());
         assert_eq!(labels(&[], 4), ["−5", "0", "+5"]);

@@ -1,0 +1,76 @@
+//! The table with which the page begins, and the one of all runs at its end.
+
+use iolag_analysis::compare::{ComparedCell, ComparedTable};
+use iolag_analysis::{ComparedWord, RunAmount};
+
+use crate::html::markup::Markup;
+use crate::words::comparison::cells::{amount, percent_of, word_of};
+use crate::words::comparison::names::{RowNames, SideNames};
+use crate::words::numbers::NOTHING;
+
+/// What is compared: a row for each thing, for each of the others its middle, percent and word.
+pub(super) fn table(table: &ComparedTable, names: &SideNames, rows: &RowNames, page: &mut Markup) {
+    if table.rows.is_empty() {
+        page.raw("<p class=\"nothing\">The sides have nothing in common, so there is no table.</p>\n");
+        return;
+    }
+    page.raw("<div class=\"table-box\"><table class=\"numbers sweep\"><thead><tr><th scope=\"col\"></th>");
+    for (side, name) in names.short.iter().enumerate() {
+        page.raw(if side == 0 { "<th scope=\"col\">" } else { "<th scope=\"colgroup\" colspan=\"3\">" });
+        page.text(name).raw("</th>");
+    }
+    page.raw("</tr></thead>\n<tbody>\n");
+    for (index, row) in table.rows.iter().enumerate() {
+        page.raw("<tr>").element("<th scope=\"row\">", rows.name(index), "</th>");
+        for (side, value) in row.sides.iter().enumerate() {
+            let middle = amount(table.quantity, value.middle);
+            match side.checked_sub(1).and_then(|other| row.cells.get(other)) {
+                None => page.element("<td>", &middle, "</td>"),
+                Some(cell) => {
+                    page.element("<td class=\"faint\">", &middle, "</td>");
+                    of_cell(table, cell, page)
+                }
+            };
+        }
+        page.raw("</tr>\n");
+    }
+    page.raw("</tbody></table></div>\n");
+}
+
+fn of_cell<'a>(table: &ComparedTable, cell: &ComparedCell, page: &'a mut Markup) -> &'a mut Markup {
+    let open = match cell.compared.word {
+        ComparedWord::Faster => "<td class=\"word good\">",
+        ComparedWord::Slower => "<td class=\"word serious\">",
+        ComparedWord::Same => "<td class=\"word\">",
+        ComparedWord::NoDifferenceShown | ComparedWord::TooFew { .. } => "<td class=\"word faint\">",
+    };
+    page.element("<td>", &percent_of(cell), "</td>").element(open, &word_of(table, cell), "</td>")
+}
+
+/// A line for each run, with what it has in each row.
+pub(super) fn runs(table: &ComparedTable, names: &SideNames, rows: &RowNames, page: &mut Markup) {
+    page.raw("<div class=\"table-box\"><table class=\"numbers sweep\"><thead><tr>");
+    page.raw("<th scope=\"col\" class=\"word\">side</th><th scope=\"col\" class=\"word\">run</th>");
+    for row in 0..table.rows.len() {
+        page.element("<th scope=\"col\">", rows.name(row), "</th>");
+    }
+    page.raw("</tr></thead>\n<tbody>\n");
+    for (side, compared) in table.sides.iter().enumerate() {
+        for (run, id) in compared.runs.iter().enumerate() {
+            page.raw("<tr>").element("<td class=\"word\">", names.short(side), "</td>");
+            page.element("<td class=\"word\"><code>", id, "</code></td>");
+            for row in &table.rows {
+                let own = row
+                    .sides
+                    .get(side)
+                    .and_then(|value| value.amounts.iter().find(|(known, _)| *known == run));
+                let told =
+                    own.map_or_else(|| NOTHING.to_owned(), |(_, known)| amount(table.quantity, *known));
+                let is_known = own.is_some_and(|(_, known)| matches!(known, RunAmount::Known(_)));
+                page.element(if is_known { "<td>" } else { "<td class=\"warning\">" }, &told, "</td>");
+            }
+            page.raw("</tr>\n");
+        }
+    }
+    page.raw("</tbody></table></div>\n");
+}
