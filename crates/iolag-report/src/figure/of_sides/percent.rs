@@ -21,7 +21,7 @@ pub(crate) fn draw(sheet: &mut Sheet, table: &ComparedTable) -> Result<(), Figur
     sheet.title(&format!(
         "Speed of {} against {}",
         names.list(&(1..names.short.len()).collect::<Vec<_>>()),
-        names.base()
+        names.short(0)
     ));
     legend(sheet, &names, 1);
     sheet.caption(&caption(table, &rows));

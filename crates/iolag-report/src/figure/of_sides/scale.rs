@@ -5,7 +5,7 @@ use crate::figure::axis::Axis;
 /// Ratios beyond these are arrows.
 const FAR: f64 = 14.0;
 /// A longer axis has factors for labels.
-const LONG: f64 = 1.4;
+const LONG: f64 = 2.0;
 /// The ends are moved out by this share of the length.
 const MARGIN: f64 = 0.06;
 

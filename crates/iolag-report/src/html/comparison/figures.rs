@@ -14,7 +14,7 @@ pub(super) fn figures(report: &ComparisonReport<'_>, page: &mut Markup) -> io::R
     let drawn = comparison_figures(report.table, report.curves).map_err(io::Error::other)?;
     page.raw("<section id=\"figures\"><h2>Figures</h2>\n");
     for figure in &drawn {
-        page.raw("<figure><div class=\"table-box\">\n").drawn(figure).raw("</div></figure>\n");
+        page.raw("<figure class=\"drawn\">\n").drawn(figure).raw("</figure>\n");
     }
     page.raw("</section>\n");
     Ok(())

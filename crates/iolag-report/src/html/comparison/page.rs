@@ -60,7 +60,7 @@ pub fn write_comparison_html(report: &ComparisonReport<'_>, writer: &mut dyn Wri
 
 fn title_of(names: &SideNames) -> String {
     let others = names.short.iter().skip(1).cloned().collect();
-    format!("{} against {}", joined(others), names.base())
+    format!("{} against {}", joined(others), names.short(0))
 }
 
 /// Everything in the order in which people read it.

@@ -1,7 +1,7 @@
 //! The table with which the page begins, and the one of all runs at its end.
 
 use iolag_analysis::compare::{ComparedCell, ComparedTable};
-use iolag_analysis::{ComparedWord, RunAmount};
+use iolag_analysis::{ComparedWord, RunAmount, Standing};
 
 use crate::html::markup::Markup;
 use crate::words::comparison::cells::{amount, percent_of, word_of};
@@ -14,9 +14,12 @@ pub(super) fn table(table: &ComparedTable, names: &SideNames, rows: &RowNames, p
         page.raw("<p class=\"nothing\">The sides have nothing in common, so there is no table.</p>\n");
         return;
     }
-    page.raw("<div class=\"table-box\"><table class=\"numbers sweep\"><thead><tr><th scope=\"col\"></th>");
+    page.raw("<div class=\"table-box\"><table class=\"compared\"><thead><tr><th scope=\"col\"></th>");
     for (side, name) in names.short.iter().enumerate() {
-        page.raw(if side == 0 { "<th scope=\"col\">" } else { "<th scope=\"colgroup\" colspan=\"3\">" });
+        page.raw(match side {
+            0 => "<th scope=\"col\" class=\"number\">",
+            _ => "<th scope=\"colgroup\" colspan=\"3\" class=\"group\">",
+        });
         page.text(name).raw("</th>");
     }
     page.raw("</tr></thead>\n<tbody>\n");
@@ -49,16 +52,17 @@ fn of_cell<'a>(table: &ComparedTable, cell: &ComparedCell, page: &'a mut Markup)
 
 /// A line for each run, with what it has in each row.
 pub(super) fn runs(table: &ComparedTable, names: &SideNames, rows: &RowNames, page: &mut Markup) {
-    page.raw("<div class=\"table-box\"><table class=\"numbers sweep\"><thead><tr>");
+    page.raw("<div class=\"table-box\"><table class=\"compared\"><thead><tr>");
     page.raw("<th scope=\"col\" class=\"word\">side</th><th scope=\"col\" class=\"word\">run</th>");
     for row in 0..table.rows.len() {
-        page.element("<th scope=\"col\">", rows.name(row), "</th>");
+        page.element("<th scope=\"col\" class=\"number\">", rows.name(row), "</th>");
     }
     page.raw("</tr></thead>\n<tbody>\n");
     for (side, compared) in table.sides.iter().enumerate() {
         for (run, id) in compared.runs.iter().enumerate() {
             page.raw("<tr>").element("<td class=\"word\">", names.short(side), "</td>");
-            page.element("<td class=\"word\"><code>", id, "</code></td>");
+            page.element("<td class=\"word\"><code>", id, "</code>");
+            page.raw(compared.standings.get(run).copied().map_or("", ended)).raw("</td>");
             for row in &table.rows {
                 let own = row
                     .sides
@@ -73,4 +77,13 @@ pub(super) fn runs(table: &ComparedTable, names: &SideNames, rows: &RowNames, pa
         }
     }
     page.raw("</tbody></table></div>\n");
+}
+
+/// How a run ended, unless all was done.
+const fn ended(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Hung => " <span class=\"serious\">hung</span>",
+        Standing::Failed => " <span class=\"serious\">failed</span>",
+        Standing::Whole | Standing::BrokenOff | Standing::Unreached => "",
+    }
 }

@@ -42,9 +42,15 @@ struct Document<'a> {
 #[derive(Serialize)]
 struct SideDocument<'a> {
     name: &'a str,
-    runs: &'a [String],
+    runs: Vec<RunOfSide<'a>>,
     begin_ns: Option<i64>,
     end_ns: Option<i64>,
+}
+
+#[derive(Serialize)]
+struct RunOfSide<'a> {
+    run: &'a str,
+    standing: &'static str,
 }
 
 /// How runs were put side by side; null where cells differ.
@@ -193,7 +199,12 @@ fn document(table: &ComparedTable) -> Document<'_> {
     let names: Vec<&str> = table.sides.iter().map(|side| side.name.as_str()).collect();
     let sides = table.sides.iter().map(|side| SideDocument {
         name: &side.name,
-        runs: &side.runs,
+        runs: side
+            .runs
+            .iter()
+            .zip(&side.standings)
+            .map(|(run, standing)| RunOfSide { run, standing: standing_name(*standing) })
+            .collect(),
         begin_ns: side.span_ns.map(|[begin, _]| begin),
         end_ns: side.span_ns.map(|[_, end]| end),
     });
@@ -365,16 +376,20 @@ fn doubts<'a>(table: &'a ComparedTable, names: &[&'a str]) -> Vec<DoubtDocument<
     table.doubts.iter().map(document).collect()
 }
 
+const fn standing_name(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Whole => "whole",
+        Standing::Hung => "hung",
+        Standing::Failed => "failed",
+        Standing::BrokenOff => "broken-off",
+        Standing::Unreached => "unreached",
+    }
+}
+
 fn left_out<'a>(names: &[&'a str], one: &'a LeftOut) -> LeftOutDocument<'a> {
     match one {
         LeftOut::Run { side, run, standing } => {
-            let standing = match standing {
-                Standing::Whole => "whole",
-                Standing::Hung => "hung",
-                Standing::Failed => "failed",
-                Standing::BrokenOff => "broken-off",
-                Standing::Unreached => "unreached",
-            };
+            let standing = standing_name(*standing);
             LeftOutDocument::Run { run, side: name(names, *side), standing }
         }
         LeftOut::Row { key: row, missing } => LeftOutDocument::Row {

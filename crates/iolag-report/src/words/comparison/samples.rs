@@ -65,7 +65,14 @@ pub(crate) fn table_of(names: &[&str], rows: &[(Operation, Vec<Amounts>)]) -> Co
 fn side_of(side: usize, name: &str, rows: &[(Operation, Vec<Amounts>)]) -> ComparedSide {
     let count = rows.iter().map(|(_, sides)| sides[side].len()).max().unwrap_or(0);
     let begin = 1_795_201_140_000_000_000 + side as i64 * 60_000_000_000;
+    let is_whole = |run: usize| {
+        rows.iter()
+            .all(|(_, sides)| sides[side].get(run).is_none_or(|amount| matches!(amount, RunAmount::Known(_))))
+    };
     ComparedSide {
+        standings: (0..count)
+            .map(|run| if is_whole(run) { Standing::Whole } else { Standing::Hung })
+            .collect(),
         name: name.to_owned(),
         runs: (0..count).map(|run| format!("20261128-{run:02}{side:02}00-0a1b")).collect(),
         span_ns: Some([begin, begin + 3_600_000_000_000]),
