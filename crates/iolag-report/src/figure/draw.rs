@@ -125,7 +125,7 @@ pub(crate) fn comparison_figures(
     };
     let mut drawn = vec![of_lines(1, of_sides::percent::draw)?, of_lines(0, of_sides::runs::draw)?];
     if !curves.is_empty() {
-        let rows = table.rows.len().min(CURVE_PANELS_MAX).div_ceil(2) as f64;
+        let rows = table.rows.len().min(of_sides::curves::PANELS_MAX).div_ceil(2) as f64;
         let size = FigureSize::Millimetres { width: PAGE_MM, height: FRAME_MM + PANEL_MM * rows };
         let mut sheet = Sheet::new(size)?;
         of_sides::curves::draw(&mut sheet, table, curves)?;
@@ -140,7 +140,6 @@ const FRAME_MM: f64 = 40.0;
 const LINE_MM: f64 = 5.0;
 const PANEL_MM: f64 = 60.0;
 const HEIGHT_MM_MAX: f64 = 900.0;
-const CURVE_PANELS_MAX: usize = 12;
 
 fn written(
     (scene, font): (Scene, Rc<Font>),

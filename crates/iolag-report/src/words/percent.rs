@@ -121,7 +121,7 @@ fn is_nothing(number: &str) -> bool {
 /// A factor of 1 or more.
 fn times(factor: f64) -> String {
     match factor {
-        one if one == 1.0 => "1".to_owned(),
+        1.0 => "1".to_owned(),
         near if near < 1.06 => {
             let decimals = (-(near - 1.0).log10()).ceil().clamp(3.0, 6.0) as usize;
             format!("{near:.decimals$}")

@@ -14,6 +14,8 @@ use crate::words::comparison::names::{RowNames, SideNames};
 
 /// The coordinate of a row that names its target.
 const TARGET: &str = "target";
+/// Of more rows panels are too many to look at.
+pub(crate) const PANELS_MAX: usize = 12;
 /// More points than this no curve needs.
 const CURVE_POINTS_MAX: usize = 100;
 
@@ -97,13 +99,10 @@ pub(crate) fn draw(
     with_curves.sort_unstable();
     with_curves.dedup();
     let room = sheet.panels_max();
-    let left_out = with_curves.len().saturating_sub(room.0 * room.1);
-    with_curves.truncate(room.0 * room.1);
-    let more = if left_out > 0 {
-        format!(" {left_out} more rows do not fit and are not drawn.")
-    } else {
-        String::new()
-    };
+    let most = PANELS_MAX.min(room.0 * room.1);
+    let left_out = with_curves.len().saturating_sub(most);
+    with_curves.truncate(most);
+    let more = if left_out > 0 { format!(" {left_out} more rows are not drawn.") } else { String::new() };
     sheet.caption(&format!("Dashed lines: 0.1, 1 and 10 s. What had not ended goes on in dots.{more}"));
     if with_curves.is_empty() {
         sheet.nothing("There is nothing to draw: no run has attempts of which the durations are known.");

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::page::ComparisonReport;
+use super::report::ComparisonReport;
 use crate::figure::comparison_figures;
 use crate::html::markup::Markup;
 

@@ -3,6 +3,8 @@
 mod figures;
 mod method;
 mod page;
+mod report;
 mod table;
 
-pub use page::{ComparisonReport, write_comparison_html};
+pub use page::write_comparison_html;
+pub use report::ComparisonReport;

@@ -7,8 +7,8 @@ use iolag_analysis::{capitalised, joined};
 
 use super::figures::figures;
 use super::method::method;
+use super::report::ComparisonReport;
 use super::table::{runs, table};
-use crate::figure::SideCurve;
 use crate::html::markup::Markup;
 use crate::words::comparison::between::between;
 use crate::words::comparison::design::{design, heading, remarks};
@@ -22,21 +22,6 @@ use crate::workload::command::shell_command;
 const STYLE: &str = include_str!("../../../../../web/dist/report.css");
 /// That of a report, of which this page has no script.
 const POLICY: &str = include_str!("../../../../../web/dist/policy.txt");
-
-/// What the page of a comparison is about.
-#[derive(Debug, Clone, Copy)]
-pub struct ComparisonReport<'a> {
-    /// The title; absent for one made from the sides.
-    pub title: Option<&'a str>,
-    /// The comparison.
-    pub table: &'a ComparedTable,
-    /// The durations of single runs; without them the page has no curves.
-    pub curves: &'a [SideCurve],
-    /// The command that makes it again, as it was typed; may be empty.
-    pub command: &'a [String],
-    /// When the page is written, in ns since 1970; absent leaves it out.
-    pub written_realtime_ns: Option<u64>,
-}
 
 /// Writes one HTML file that needs nothing else, and has no script.
 ///
@@ -190,6 +175,7 @@ mod tests {
 
     #[test]
     fn it_has_no_script_and_names_stay_text() {
+        let ids = regex::Regex::new(" id=\"([^\"]*)\"").unwrap();
         for table in [study(), bad_names(), hung_and_few(), of_rows(40), table_of(&["a", "b"], &[])] {
             let page = page(&table);
             let lower = page.to_lowercase();
@@ -197,7 +183,6 @@ mod tests {
                 assert!(!lower.contains(bad), "{bad}");
             }
             // An id that two figures have would be that of the first.
-            let ids = regex::Regex::new(" id=\"([^\"]*)\"").unwrap();
             let mut seen = std::collections::BTreeSet::new();
             assert!(ids.captures_iter(&page).all(|found| seen.insert(found[1].to_owned())));
         }

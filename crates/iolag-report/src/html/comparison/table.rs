@@ -8,6 +8,9 @@ use crate::words::comparison::cells::{amount, percent_of, word_of};
 use crate::words::comparison::names::{RowNames, SideNames};
 use crate::words::numbers::NOTHING;
 
+/// More columns do not fit on a sheet of paper.
+const COLUMNS_MOST: usize = 6;
+
 /// What is compared: a row for each thing, for each of the others its middle, percent and word.
 pub(super) fn table(table: &ComparedTable, names: &SideNames, rows: &RowNames, page: &mut Markup) {
     if table.rows.is_empty() {
@@ -50,33 +53,35 @@ fn of_cell<'a>(table: &ComparedTable, cell: &ComparedCell, page: &'a mut Markup)
     page.element("<td>", &percent_of(cell), "</td>").element(open, &word_of(table, cell), "</td>")
 }
 
-/// A line for each run, with what it has in each row.
+/// A line for each run, with what it has in each row; of many rows several tables.
 pub(super) fn runs(table: &ComparedTable, names: &SideNames, rows: &RowNames, page: &mut Markup) {
-    page.raw("<div class=\"table-box\"><table class=\"compared\"><thead><tr>");
-    page.raw("<th scope=\"col\" class=\"word\">side</th><th scope=\"col\" class=\"word\">run</th>");
-    for row in 0..table.rows.len() {
-        page.element("<th scope=\"col\" class=\"number\">", rows.name(row), "</th>");
-    }
-    page.raw("</tr></thead>\n<tbody>\n");
-    for (side, compared) in table.sides.iter().enumerate() {
-        for (run, id) in compared.runs.iter().enumerate() {
-            page.raw("<tr>").element("<td class=\"word\">", names.short(side), "</td>");
-            page.element("<td class=\"word\"><code>", id, "</code>");
-            page.raw(compared.standings.get(run).copied().map_or("", ended)).raw("</td>");
-            for row in &table.rows {
-                let own = row
-                    .sides
-                    .get(side)
-                    .and_then(|value| value.amounts.iter().find(|(known, _)| *known == run));
-                let told =
-                    own.map_or_else(|| NOTHING.to_owned(), |(_, known)| amount(table.quantity, *known));
-                let is_known = own.is_some_and(|(_, known)| matches!(known, RunAmount::Known(_)));
-                page.element(if is_known { "<td>" } else { "<td class=\"warning\">" }, &told, "</td>");
-            }
-            page.raw("</tr>\n");
+    let all: Vec<usize> = (0..table.rows.len()).collect();
+    for columns in all.chunks(COLUMNS_MOST) {
+        page.raw("<div class=\"table-box\"><table class=\"compared\"><thead><tr>");
+        page.raw("<th scope=\"col\">side</th><th scope=\"col\">run</th>");
+        for row in columns {
+            page.element("<th scope=\"col\" class=\"number\">", rows.name(*row), "</th>");
         }
+        page.raw("</tr></thead>\n<tbody>\n");
+        for (side, compared) in table.sides.iter().enumerate() {
+            for (run, id) in compared.runs.iter().enumerate() {
+                page.raw("<tr>").element("<td class=\"word\">", names.short(side), "</td>");
+                page.element("<td class=\"word\"><code>", id, "</code>");
+                page.raw(compared.standings.get(run).copied().map_or("", ended)).raw("</td>");
+                columns.iter().for_each(|row| of_run(table, *row, side, run, page));
+                page.raw("</tr>\n");
+            }
+        }
+        page.raw("</tbody></table></div>\n");
     }
-    page.raw("</tbody></table></div>\n");
+}
+
+fn of_run(table: &ComparedTable, row: usize, side: usize, run: usize, page: &mut Markup) {
+    let value = table.rows.get(row).and_then(|row| row.sides.get(side));
+    let own = value.and_then(|value| value.amounts.iter().find(|(known, _)| *known == run));
+    let told = own.map_or_else(|| NOTHING.to_owned(), |(_, known)| amount(table.quantity, *known));
+    let is_known = own.is_none_or(|(_, known)| matches!(known, RunAmount::Known(_)));
+    page.element(if is_known { "<td>" } else { "<td class=\"warning\">" }, &told, "</td>");
 }
 
 /// How a run ended, unless all was done.

@@ -12,8 +12,9 @@ use crate::words::percent::{ends, raw_factor};
 
 /// More pairs than this are counted.
 const PAIRS_MOST: usize = 15;
-/// Ends of intervals that are nearer to each other than this have more digits.
-const NARROW: f64 = 1.05;
+/// Ends of intervals that are nearer to each other than this have three digits, or four.
+const NARROW: f64 = 1.15;
+const NARROWER: f64 = 1.01;
 
 /// As in `lnet is 3.5 [3.1–4.0] times as fast as nfs for read, 2.1 [1.9–2.4] for write; no difference shown for tree.`
 pub(crate) fn between(table: &ComparedTable, names: &SideNames, rows: &RowNames) -> Vec<String> {
@@ -86,7 +87,8 @@ pub(crate) fn times(estimate: LogRange, interval: Option<LogRange>) -> String {
     if let (Some(known), Some(interval)) = (known, finite) {
         let [low, high] = interval;
         if high < NARROW * low {
-            let decimals = (3 - known.log10().floor() as i32).clamp(0, 6) as usize;
+            let digits = if high < NARROWER * low { 3 } else { 2 };
+            let decimals = (digits - known.log10().floor() as i32).clamp(0, 6) as usize;
             return format!("{known:.decimals$} [{low:.decimals$}–{high:.decimals$}]");
         }
         return with_ends(Measure::Factor, Known::exactly(known), interval.map(Known::exactly));
@@ -113,11 +115,11 @@ mod tests {
     fn factors_have_open_ends_and_bounds() {
         let log = |factor: f64| factor.ln();
         let between = |low: f64, high: f64| Some(LogRange::between(log(low), log(high)));
-        assert_eq!(times(LogRange::exactly(log(3.5)), between(3.14, 3.96)), "3.5 [3.1–4.0]");
+        assert_eq!(times(LogRange::exactly(log(3.5)), between(3.12, 3.96)), "3.5 [3.1–4.0]");
         assert_eq!(times(LogRange::at_least(log(5.0)), Some(LogRange::at_least(log(2.6)))), "≥5.0 [2.6–…]");
         assert_eq!(times(LogRange::at_most(log(0.5)), Some(LogRange::at_most(log(0.8)))), "≤0.50 […–0.80]");
         assert_eq!(times(LogRange::exactly(log(3.5)), None), "3.5");
         assert_eq!(times(LogRange::exactly(log(1000.0)), between(850.0, 1200.0)), "1000 [850–1200]");
-        assert_eq!(times(LogRange::exactly(log(1.206)), between(1.195, 1.217)), "1.206 [1.195–1.217]");
+        assert_eq!(times(LogRange::exactly(log(1.206)), between(1.197, 1.217)), "1.21 [1.20–1.22]");
     }
 }
