@@ -69,7 +69,18 @@ impl Campaign {
     /// What a run of this point has on record of it.
     pub(super) fn plan(&self, point: &Point) -> CampaignPlan {
         let BenchOptions { order, name, .. } = &self.options;
-        CampaignPlan { order: *order, name: name.clone(), side: point.side.record() }
+        let (name, sides) = (name.clone(), self.sides());
+        CampaignPlan { order: *order, name, sides, side: point.side.record() }
+    }
+
+    /// What is compared, in the order in which it was named; nothing if there is one side only.
+    fn sides(&self) -> Vec<String> {
+        let first = self.runs.iter().filter(|run| run.block == 1);
+        let mut points: Vec<(usize, &Side)> = first.map(|run| (run.number, &run.point.side)).collect();
+        points.sort_by_key(|(number, _)| *number);
+        let mut sides: Vec<String> = points.into_iter().map(|(_, side)| side.coordinate()).collect();
+        sides.dedup();
+        if sides.len() > 1 { sides } else { Vec::new() }
     }
 
     /// Whether it compares anything.

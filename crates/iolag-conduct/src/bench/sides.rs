@@ -64,6 +64,11 @@ impl Side {
         self.name.clone().unwrap_or_else(|| one_line(&self.target.to_string()))
     }
 
+    /// What tells it from the others of its campaign, as its runs have it in their coordinates.
+    pub(super) fn coordinate(&self) -> String {
+        self.name.clone().unwrap_or_else(|| self.target.to_string())
+    }
+
     /// What is on record of the commands, if there are any.
     pub(super) fn record(&self) -> Option<SideRecord> {
         let words = |command: &Option<SideCommand>| -> Vec<String> {

@@ -10,6 +10,9 @@ pub struct CampaignPlan {
     /// What it is called, if a plan gave it a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// What is compared, by the names of sides, else targets, in the order in which they were named; none where there is only one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sides: Vec<String>,
     /// What was executed around its runs of this side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side: Option<SideRecord>,

@@ -82,6 +82,19 @@ mod tests {
         assert_eq!(last, [("clients", "2"), ("objects", "2000"), ("target", "/x")]);
     }
 
+    #[test]
+    fn each_run_has_on_record_what_is_compared_in_the_order_in_which_it_was_named() {
+        let sizes = MetadataOptions::default();
+        for (targets, expected) in [(&["/b", "/a", "/c"][..], &["/b", "/a", "/c"][..]), (&["/b"], &[])] {
+            let options = BenchOptions { order: Order::Random, ..options(targets) };
+            let campaign = plan_metadata(options, &sizes, &Limits::default()).unwrap();
+            assert!(
+                campaign.runs.iter().all(|run| campaign.plan(&run.point).sides == expected),
+                "{targets:?}"
+            );
+        }
+    }
+
     /// The record of a planned run.
     fn record(run: &PlannedRun, campaign: &str, id: &str, state: RunState) -> RunRecord {
         const RECORD: &str =
@@ -89,7 +102,8 @@ mod tests {
         let mut record: RunRecord = serde_json::from_str(RECORD).unwrap();
         record.id = id.parse().unwrap();
         record.campaign = campaign.parse().unwrap();
-        record.plan = Some(CampaignPlan::default());
+        let sides = ["memory:", "/x"].map(str::to_owned).to_vec();
+        record.plan = Some(CampaignPlan { sides, ..CampaignPlan::default() });
         record.coordinates = run.point.coordinates.clone();
         (record.block, record.repetition) = (run.block, run.repetition);
         record.spec = run.point.spec.clone();
