@@ -9,6 +9,7 @@ use iolag_model::{RunId, RunRecord, counted, format_count};
 use iolag_report::{CampaignRun, campaign_text};
 
 use crate::args::Common;
+use crate::commands::runs::selection::Selection;
 use crate::commands::runs::show;
 use crate::commands::{Located, refuse_running};
 use crate::look::Look;
@@ -47,12 +48,10 @@ pub fn resume(
 
 /// The campaign of a run, and all runs of it.
 fn members(located: &Located, name: &str) -> Result<(RunId, Vec<RunRecord>), Failure> {
-    let (_, record) = show::open(located, name)?;
-    let listed = located.open()?.list().map_err(Failure::unusable)?;
-    let records = listed.into_iter().filter_map(|listed| listed.record.ok().map(|record| *record));
-    let records: Vec<RunRecord> = records.filter(|other| other.campaign == record.campaign).collect();
+    let (campaign, found) = Selection::of(located).campaign(name)?;
+    let records: Vec<RunRecord> = found.runs.into_iter().map(|run| run.record).collect();
     records.iter().try_for_each(refuse_running)?;
-    Ok((record.campaign, records))
+    Ok((campaign, records))
 }
 
 fn stored_run(located: &Located, id: &RunId) -> Result<(Stored, PathBuf), Failure> {

@@ -9,4 +9,5 @@ pub mod list;
 pub mod prune;
 pub mod report;
 pub mod rm;
+pub mod selection;
 pub mod show;
