@@ -2,6 +2,7 @@
 
 mod bench;
 mod check;
+mod compare;
 mod export;
 mod form;
 mod history;
@@ -22,6 +23,7 @@ use iolag_backend::redact;
 
 pub use bench::{BenchArguments, BenchPlaces, CampaignArguments};
 pub use check::Check;
+pub use compare::{Compare, CompareForm, SideChoice, SideName};
 pub use export::{Export, ExportForm};
 pub use form::MetadataForm;
 pub use history::{
@@ -88,6 +90,8 @@ pub enum Command {
     List(List),
     /// Show the result of a stored run, or what a history means
     Show(Show),
+    /// Say which of several sides is faster, by how much, and how sure that is
+    Compare(Box<Compare>),
     /// Explain runs in one HTML file that needs nothing else
     Report(Report),
     /// Draw a figure of runs or of the history for a paper
@@ -132,6 +136,7 @@ impl Command {
             Self::Plan(_)
             | Self::List(_)
             | Self::Show(_)
+            | Self::Compare(_)
             | Self::Report(_)
             | Self::Plot(_)
             | Self::Export(_)

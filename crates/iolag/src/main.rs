@@ -96,6 +96,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Plan(options) => commands::plan::print(options, common),
         Command::List(options) => commands::runs::list::run(options, common),
         Command::Show(options) => commands::runs::show::run(options, common),
+        Command::Compare(options) => commands::compare::run(options, common),
         Command::Report(options) => commands::runs::report::run(options, common),
         Command::Plot(options) => commands::plot::run(options, common),
         Command::Export(options) => commands::runs::export::run(options, common),

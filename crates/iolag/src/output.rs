@@ -272,7 +272,14 @@ pub fn with_store(
     common: &Common,
     work: impl Fn() -> Result<Printed, Failure>,
 ) -> Result<ExitCode, Failure> {
-    let printed = ask_store(store, work)?;
+    tell(common, ask_store(store, work)?)
+}
+
+/// Delivers what a child found out, and says what went wrong.
+///
+/// # Errors
+/// As [`deliver`].
+pub fn tell(common: &Common, printed: Printed) -> Result<ExitCode, Failure> {
     let document = printed.document.unwrap_or_default();
     let delivered = deliver(common, &printed.text, || Ok(document.into_bytes()));
     printed.complaints.iter().for_each(|sentence| complain(sentence));

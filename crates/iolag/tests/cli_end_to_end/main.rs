@@ -10,6 +10,7 @@ mod written_before;
 
 mod bench;
 mod check;
+mod compare;
 mod copies;
 mod lost_output;
 mod report;

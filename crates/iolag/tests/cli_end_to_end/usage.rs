@@ -17,6 +17,7 @@ fn help_of_every_command() {
         ("export", &["export", "--help"]),
         ("ping", &["ping", "--help"]),
         ("watch", &["watch", "--help"]),
+        ("compare", &["compare", "--help"]),
         ("report", &["report", "--help"]),
         ("plot", &["plot", "--help"]),
         ("serve", &["serve", "--help"]),

@@ -1,0 +1,180 @@
+//! What the user can type of comparisons.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use iolag_analysis::RunQuantity;
+use iolag_analysis::compare::FailRule;
+use iolag_model::Phase;
+
+use crate::args::values::{parse_any_phase, parse_file, parse_label};
+
+/// `iolag compare`.
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// What is compared; the first is the base. A run (its id, a part of it that no other has, `last`, or a path, also to one of another
+    /// host), a baseline by its name, `campaign:RUN` (all runs of its campaign; alone: its sides or targets are compared),
+    /// `campaign:RUN:TARGET` (or the name of a side), or `label:NAME=VALUE`
+    #[arg(value_name = "SIDE", required = true, value_parser = parse_side)]
+    pub sides: Vec<SideName>,
+    /// What of the runs is compared: rate, median, p95 or over:DURATION (the share that took longer) [default: the rate of benches, the
+    /// median of what else there is]
+    #[arg(long, value_name = "VALUE")]
+    pub value: Option<RunQuantity>,
+    /// Call sides the same if they differ by less than this
+    #[arg(long, value_name = "PERCENT", default_value = "5%", allow_hyphen_values = true, value_parser = parse_same_within)]
+    pub same_within: f64,
+    /// Pool runs that differ in these labels or coordinates [default: like is compared with like]
+    #[arg(long, value_name = "LABEL,…", value_delimiter = ',')]
+    pub across: Vec<String>,
+    /// Compare these phases too, such as precreate and cleanup
+    #[arg(long, value_name = "PHASE,…", value_delimiter = ',', value_parser = parse_any_phase)]
+    pub phases: Vec<Phase>,
+    /// Of labels: only runs that began from then on, as in 30d, yesterday, 2008-05-08 or "2008-05-08 14:00"
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
+    /// Of labels: only runs that began before then
+    #[arg(long, value_name = "TIME")]
+    pub until: Option<String>,
+    /// Exit with 1 if the interval lies beyond, as in 'p95 > 1.1x' or 'read rate < 0.9x'; may be repeated
+    #[arg(long = "fail-if", value_name = "RULE")]
+    pub rules: Vec<FailRule>,
+    /// Exit with 1 also where a rule cannot be told from so few runs
+    #[arg(long, requires = "rules")]
+    pub fail_unless_shown: bool,
+    /// Form of what is printed: text, csv or markdown
+    #[arg(long, value_name = "FORM", default_value = "text", value_parser = parse_compare_form)]
+    pub format: CompareForm,
+    /// Explain the comparison in this HTML file
+    #[arg(long, value_name = "FILE", value_parser = parse_file)]
+    pub report: Option<PathBuf>,
+}
+
+/// Form of a table of sides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CompareForm {
+    /// For a terminal.
+    Text,
+    /// A line per cell.
+    Csv,
+    /// For a ticket.
+    Markdown,
+}
+
+/// A side as it was typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SideName {
+    /// As it was typed.
+    pub text: String,
+    /// What it chooses.
+    pub choice: SideChoice,
+}
+
+/// What a side is of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SideChoice {
+    /// A run or a baseline, whichever has this name; or the path of a run.
+    Named,
+    /// A campaign.
+    Campaign {
+        /// A run of it.
+        run: String,
+        /// Only its runs on this target, or of this side.
+        part: Option<String>,
+    },
+    /// The runs with a label.
+    Label {
+        /// Its name.
+        name: String,
+        /// Its value.
+        value: String,
+    },
+}
+
+const CAMPAIGN: &str = "campaign";
+const LABEL: &str = "label";
+
+/// A word before a colon says what is chosen; no name of a run or a baseline has one, and a path has a slash before it.
+pub(crate) fn parse_side(text: &str) -> Result<SideName, String> {
+    let choice = match text.split_once(':') {
+        None | Some(("", _)) => SideChoice::Named,
+        Some((word, _)) if word.contains('/') => SideChoice::Named,
+        Some((CAMPAIGN, rest)) => {
+            let (run, part) = rest.split_once(':').map_or((rest, None), |(run, part)| (run, Some(part)));
+            if run.is_empty() || part == Some("") {
+                return Err("expected campaign:RUN, or campaign:RUN:TARGET".to_owned());
+            }
+            SideChoice::Campaign { run: run.to_owned(), part: part.map(str::to_owned) }
+        }
+        Some((LABEL, rest)) => {
+            let (name, value) = parse_label(rest).map_err(|_| "expected label:NAME=VALUE".to_owned())?;
+            SideChoice::Label { name, value }
+        }
+        Some((word, rest)) => return Err(unknown_choice(word, rest)),
+    };
+    if text.is_empty() {
+        return Err("expected a run, a baseline, campaign:RUN or label:NAME=VALUE".to_owned());
+    }
+    Ok(SideName { text: text.to_owned(), choice })
+}
+
+fn unknown_choice(word: &str, rest: &str) -> String {
+    const LETTERS_MOST: usize = 2;
+    let near = [CAMPAIGN, LABEL].into_iter().find(|known| strsim::osa_distance(known, word) <= LETTERS_MOST);
+    let nearest = near.map(|known| format!("; did you mean {known}:{rest}?")).unwrap_or_default();
+    format!("{word}: says nothing of what is compared, expected campaign: or label:{nearest}")
+}
+
+fn parse_same_within(text: &str) -> Result<f64, String> {
+    let percent = text.strip_suffix('%').and_then(|number| number.trim_end().parse::<f64>().ok());
+    match percent {
+        Some(percent) if percent > 0.0 && percent <= 100.0 => Ok(percent / 100.0),
+        _ => Err("expected a percentage of more than 0% and at most 100%, as in 5%".to_owned()),
+    }
+}
+
+fn parse_compare_form(text: &str) -> Result<CompareForm, String> {
+    match text {
+        "text" => Ok(CompareForm::Text),
+        "csv" => Ok(CompareForm::Csv),
+        "markdown" => Ok(CompareForm::Markdown),
+        "json" => {
+            Err("expected one of: text, csv, markdown; for JSON write --json FILE, or --json -".to_owned())
+        }
+        _ => Err("expected one of: text, csv, markdown".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_side_says_what_it_chooses() {
+        let choice = |text: &str| parse_side(text).map(|side| side.choice);
+        let campaign = |run: &str, part: Option<&str>| {
+            Ok(SideChoice::Campaign { run: run.to_owned(), part: part.map(str::to_owned) })
+        };
+        for named in ["last", "20261128-101112-ab12", "nightly", "/stores/a/runs/2026:1", "./x:y"] {
+            assert_eq!(choice(named), Ok(SideChoice::Named), "{named}");
+        }
+        assert_eq!(choice("campaign:last"), campaign("last", None));
+        let delayed = "delayed:2ms:memory:";
+        assert_eq!(choice(&format!("campaign:ab12:{delayed}")), campaign("ab12", Some(delayed)));
+        let label = SideChoice::Label { name: "client".to_owned(), value: "a=b".to_owned() };
+        assert_eq!(choice("label:client=a=b"), Ok(label));
+        assert!(choice("lable:client=nfs").unwrap_err().ends_with("did you mean label:client=nfs?"));
+        for bad in ["", "campaign:", "campaign:x:", "label:client", "label:=x", "history:x"] {
+            assert!(choice(bad).unwrap_err().contains("expected"), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_counts_as_the_same_is_a_percentage() {
+        assert_eq!(parse_same_within("5%"), Ok(0.05));
+        assert_eq!(parse_same_within("2.5 %"), Ok(0.025));
+        for bad in ["5", "0%", "-1%", "101%", "nan%", "%", ""] {
+            assert!(parse_same_within(bad).is_err(), "{bad}");
+        }
+    }
+}

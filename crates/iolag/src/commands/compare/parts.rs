@@ -1,0 +1,91 @@
+//! The sides of one campaign, and what else tells sides apart.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use iolag_analysis::compare::Side;
+use iolag_conduct::absolute;
+use iolag_model::{RunRecord, TargetRecord};
+
+use crate::commands::runs::selection::FoundRun;
+
+/// What tells the runs of a campaign apart that are compared with each other.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// A side of a plan, by its name.
+    Side(String),
+    /// The target of a bench.
+    Place(String),
+    /// One of the targets of a single run: of a check.
+    Target(String),
+}
+
+/// The coordinates that are sides of a plan and targets of a bench.
+const SIDE: &str = "side";
+const TARGET: &str = "target";
+
+impl Part {
+    /// What people know it by.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Side(name) | Self::Place(name) | Self::Target(name) => name,
+        }
+    }
+
+    /// Whether `typed` means it: the directory of a bench may be relative.
+    pub fn is_called(&self, typed: &str) -> bool {
+        self.name() == typed || Path::new(self.name()) == absolute(Path::new(typed))
+    }
+
+    /// Whether a run has something of it.
+    pub fn has(&self, record: &RunRecord) -> bool {
+        match self {
+            Self::Side(name) => record.coordinates.get(SIDE) == Some(name),
+            Self::Place(name) => record.coordinates.get(TARGET) == Some(name),
+            Self::Target(name) => record.targets.iter().any(|target| target.name == *name),
+        }
+    }
+}
+
+/// The sides of a campaign, else its targets, in the order in which they were named.
+pub fn parts_of(runs: &[FoundRun]) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    for record in runs.iter().map(|run| &run.record) {
+        let side = record.coordinates.get(SIDE).cloned().map(Part::Side);
+        let place = record.coordinates.get(TARGET).cloned().map(Part::Place);
+        let own = match side.or(place) {
+            Some(part) => vec![part],
+            None => loaded(record).map(|target| Part::Target(target.name.clone())).collect(),
+        };
+        parts.extend(own.into_iter().filter(|part| !parts.contains(part)).collect::<Vec<_>>());
+    }
+    let planned = runs.iter().find_map(|run| run.record.plan.as_ref()).map(|plan| plan.sides.as_slice());
+    // Runs are conducted in another order than sides are named in.
+    let place = |part: &Part| planned.unwrap_or_default().iter().position(|name| name == part.name());
+    parts.sort_by_key(|part| place(part).unwrap_or(usize::MAX));
+    parts
+}
+
+/// The targets of a run, but those that only controls work on: the machine's own memory in a check.
+fn loaded(record: &RunRecord) -> impl Iterator<Item = &TargetRecord> {
+    let is_loaded = |target: usize| {
+        let mut own =
+            record.clients.iter().filter(|client| usize::from(client.target.0) == target).peekable();
+        own.peek().is_none() || own.any(|client| client.role.is_load())
+    };
+    record.targets.iter().enumerate().filter(move |(index, _)| is_loaded(*index)).map(|(_, target)| target)
+}
+
+/// The labels that differ because the sides do: each side has one value, and not all have the same.
+pub fn defining_labels(sides: &[Side]) -> BTreeSet<String> {
+    let units = sides.iter().flat_map(|side| &side.units);
+    let names: BTreeSet<String> = units.flat_map(|unit| unit.labels.keys().cloned()).collect();
+    let values = |side: &Side, name: &str| -> BTreeSet<Option<String>> {
+        side.units.iter().map(|unit| unit.labels.get(name).cloned()).collect()
+    };
+    let defines = |name: &String| {
+        let values: Vec<_> = sides.iter().map(|side| values(side, name)).collect();
+        values.iter().all(|own| own.len() == 1) && values.iter().any(|own| *own != values[0])
+    };
+    names.into_iter().filter(defines).collect()
+}

@@ -1,0 +1,123 @@
+//! What is printed and written of a comparison.
+
+use iolag_analysis::compare::{ComparedTable, RuleJudgement};
+use iolag_conduct::{ExitCode, Failure, summarise_with_figures};
+use iolag_model::{Anchor, counted};
+use iolag_report::{
+    ComparisonReport, SideCurve, comparison_csv, comparison_markdown, comparison_text, rule_sentences,
+    side_curves, write_comparison_html, write_comparison_json,
+};
+use iolag_store::{RunDirectory, StoreError};
+use serde::{Deserialize, Serialize};
+
+use super::resolve::Resolved;
+use crate::args::{Common, Compare, CompareForm};
+use crate::commands::runs::figures::one_series_each;
+use crate::commands::runs::selection::FoundRun;
+use crate::commands::typed;
+use crate::look::Look;
+use crate::output::Printed;
+
+/// What a child made of a comparison.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Rendered {
+    /// What is printed.
+    pub printed: Printed,
+    /// The page, if it was asked for.
+    pub page: Option<String>,
+}
+
+/// A comparison in the forms that are asked for.
+///
+/// # Errors
+/// If a run cannot be read again for its curve, or a form cannot be made, which is a bug.
+pub fn rendered(
+    resolved: &Resolved,
+    table: &ComparedTable,
+    options: &Compare,
+    common: &Common,
+    look: Look,
+) -> Result<Rendered, Failure> {
+    let text = match options.format {
+        CompareForm::Text => comparison_text(table, look.width, look.colour),
+        CompareForm::Csv => comparison_csv(table),
+        CompareForm::Markdown => comparison_markdown(table),
+    };
+    let document = match common.json {
+        Some(_) => Some(made(|writer| write_comparison_json(table, writer))?),
+        None => None,
+    };
+    let page = match options.report {
+        Some(_) => Some(page(resolved, table)?),
+        None => None,
+    };
+    let judged = judged(table, options, common);
+    let complaints = resolved.complaints.iter().cloned().chain(judged.sentences).collect();
+    let printed = Printed { text, document, complaints, code: resolved.code.max(judged.code) };
+    Ok(Rendered { printed, page })
+}
+
+/// What is said of the rules.
+struct Judged {
+    sentences: Vec<String>,
+    code: ExitCode,
+}
+
+/// What a rule found is told to those who want no notices, too.
+fn judged(table: &ComparedTable, options: &Compare, common: &Common) -> Judged {
+    let (mut sentences, mut code, mut kept) = (Vec::new(), ExitCode::Fine, 0);
+    for rule in rule_sentences(table) {
+        let own = match rule.judgement {
+            RuleJudgement::Kept => {
+                kept += 1;
+                continue;
+            }
+            RuleJudgement::Broken => ExitCode::Found,
+            RuleJudgement::CannotBeTold { .. } if options.fail_unless_shown => ExitCode::Found,
+            RuleJudgement::CannotBeTold { .. } => ExitCode::Fine,
+        };
+        sentences.push(rule.sentence);
+        code = code.max(own);
+    }
+    if kept > 0 && sentences.is_empty() && !common.quiet {
+        sentences.push(format!("the rules are kept in {}", counted(kept, "cell", "cells")));
+    }
+    Judged { sentences, code }
+}
+
+fn page(resolved: &Resolved, table: &ComparedTable) -> Result<String, Failure> {
+    let mut curves = Vec::new();
+    for (side, (compared, runs)) in table.sides.iter().zip(&resolved.runs).enumerate() {
+        for (place, id) in compared.runs.iter().enumerate() {
+            let run = runs.iter().find(|run| run.record.id.as_str() == id);
+            if let Some(run) = run {
+                curves.extend(curves_of(run, table, side, place).map_err(Failure::unusable)?);
+            }
+        }
+    }
+    let report = ComparisonReport {
+        title: None,
+        table,
+        curves: &curves,
+        command: &typed(),
+        written_realtime_ns: Some(Anchor::take().realtime_ns),
+    };
+    made(|writer| write_comparison_html(&report, writer))
+}
+
+fn curves_of(
+    run: &FoundRun,
+    table: &ComparedTable,
+    side: usize,
+    place: usize,
+) -> Result<Vec<SideCurve>, StoreError> {
+    let directory = RunDirectory::open(&run.path)?;
+    let (_, figures) = summarise_with_figures(&directory, &run.record, &one_series_each())?;
+    Ok(side_curves(table, side, place, &figures))
+}
+
+fn made(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    write(&mut bytes).map_err(Failure::bug)?;
+    String::from_utf8(bytes).map_err(Failure::bug)
+}

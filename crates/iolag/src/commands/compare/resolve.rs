@@ -1,0 +1,274 @@
+//! From the sides that were typed to their runs and what these are worth. To be called in a process that may hang.
+//!
+//! ```text
+//! SideName -> Chosen: runs of the store -> values, read once for each run -> Side: units
+//! ```
+//! Invariant: what cannot be read is told with its side, and the rest is compared, as long as there is a base and another side.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use iolag_analysis::compare::{FailRule, Side, unit_of_run};
+use iolag_analysis::{RunQuantity, RunValues, analysed};
+use iolag_backend::redact;
+use iolag_conduct::{ExitCode, Failure, values_of_all};
+use iolag_model::WallSpan;
+use iolag_store::{BaselineName, Flaw, RunDirectory};
+
+use super::parts::{Part, defining_labels, parts_of};
+use crate::args::{SideChoice, SideName};
+use crate::commands::Located;
+use crate::commands::runs::selection::{FoundRun, FoundRuns, Selection};
+
+/// Runs that are open at the same time: each takes a descriptor.
+const OPEN_MOST: usize = 64;
+
+/// What is to be compared.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// The sides, the base first.
+    pub sides: &'a [SideName],
+    /// Of labels only runs that began then.
+    pub span: WallSpan,
+    /// What of the runs is compared, if not what is usual.
+    pub quantity: Option<RunQuantity>,
+    /// Rules may be of what the table does not show.
+    pub rules: &'a [FailRule],
+}
+
+/// Sides with their runs.
+#[derive(Debug)]
+pub struct Resolved {
+    /// What is compared, the base first.
+    pub sides: Vec<Side>,
+    /// The runs of each side that were read, in the order of its units.
+    pub runs: Vec<Vec<FoundRun>>,
+    /// What is to be known besides, as sentences.
+    pub complaints: Vec<String>,
+    /// How the command ends because of that.
+    pub code: ExitCode,
+}
+
+/// A side whose runs are known.
+struct Chosen {
+    name: String,
+    part: Option<Part>,
+    /// The label that it was chosen by; what was named otherwise is compared whatever labels it has.
+    label: Option<String>,
+    runs: Vec<FoundRun>,
+}
+
+/// Finds and reads the runs of all sides.
+///
+/// # Errors
+/// If there is no base or no other side.
+pub fn resolve(located: &Located, wanted: &Wanted<'_>) -> Result<Resolved, Failure> {
+    let mut resolving =
+        Resolving { selection: Selection::of(located), wanted, complaints: Vec::new(), code: ExitCode::Fine };
+    let chosen = resolving.choose()?;
+    let values = resolving.read(&chosen);
+    let (sides, runs) = resolving.sides(chosen, &values)?;
+    let Resolving { complaints, code, .. } = resolving;
+    Ok(Resolved { sides, runs, complaints, code })
+}
+
+struct Resolving<'a> {
+    selection: Selection<'a>,
+    wanted: &'a Wanted<'a>,
+    complaints: Vec<String>,
+    code: ExitCode,
+}
+
+impl Resolving<'_> {
+    fn choose(&mut self) -> Result<Vec<Chosen>, Failure> {
+        if let [only] = self.wanted.sides {
+            return self.of_one_campaign(only);
+        }
+        let mut all = Vec::new();
+        for (index, side) in self.wanted.sides.iter().enumerate() {
+            match self.chosen(side) {
+                Ok(chosen) => all.push(chosen),
+                // Without the base there is nothing to compare with.
+                Err(failure) if failure.code == ExitCode::Unusable && index > 0 => {
+                    self.complaints.push(failure.sentence);
+                    self.code = self.code.max(failure.code);
+                }
+                Err(failure) => return Err(failure),
+            }
+        }
+        self.refuse_single(all.len())?;
+        Ok(all)
+    }
+
+    /// If only the base is left, why the others are not.
+    fn refuse_single(&self, sides: usize) -> Result<(), Failure> {
+        if sides > 1 {
+            return Ok(());
+        }
+        let code = self.code.max(ExitCode::Unusable);
+        Err(Failure { code, sentence: self.complaints.join("\niolag: ") })
+    }
+
+    fn of_one_campaign(&mut self, side: &SideName) -> Result<Vec<Chosen>, Failure> {
+        let SideChoice::Campaign { run, part: None } = &side.choice else {
+            return Err(needs_another("name a second one, or campaign:RUN of several targets"));
+        };
+        let (id, found) = self.selection.campaign(run)?;
+        let runs = self.told(found, &side.text);
+        let parts = parts_of(&runs);
+        if parts.len() < 2 {
+            let only = parts.first().map(|part| format!(", {}", part.name())).unwrap_or_default();
+            let advice = format!("campaign {id} has only one{only}; name a second side");
+            return Err(needs_another(&advice));
+        }
+        let chosen = |part: Part| Chosen {
+            name: redact(part.name()),
+            label: None,
+            runs: runs.iter().filter(|run| part.has(&run.record)).cloned().collect(),
+            part: Some(part),
+        };
+        Ok(parts.into_iter().map(chosen).collect())
+    }
+
+    fn chosen(&mut self, side: &SideName) -> Result<Chosen, Failure> {
+        let name = redact(&side.text);
+        let (part, label, found) = match &side.choice {
+            SideChoice::Named => (None, None, self.named(&side.text)?),
+            SideChoice::Campaign { run, part: None } => (None, None, self.selection.campaign(run)?.1),
+            SideChoice::Campaign { run, part: Some(part) } => {
+                let (id, mut found) = self.selection.campaign(run)?;
+                let parts = parts_of(&found.runs);
+                let Some(part) = parts.iter().find(|known| known.is_called(part)).cloned() else {
+                    let known: Vec<_> = parts.iter().map(|part| redact(part.name())).collect();
+                    let sentence = format!(
+                        "campaign {id} has no target or side {part}: choose from {}",
+                        known.join(", ")
+                    );
+                    return Err(Failure::unusable(sentence));
+                };
+                found.runs.retain(|run| part.has(&run.record));
+                (Some(part), None, found)
+            }
+            SideChoice::Label { name, value } => {
+                (None, Some(name.clone()), self.selection.labelled(name, value, self.wanted.span)?)
+            }
+        };
+        let runs = self.told(found, &side.text);
+        Ok(Chosen { name, part, label, runs })
+    }
+
+    /// A path, else a baseline of this name, else a run.
+    fn named(&self, name: &str) -> Result<FoundRuns, Failure> {
+        let baseline = match name.parse::<BaselineName>() {
+            Ok(baseline) => self.selection.baseline(&baseline)?,
+            Err(_) => None,
+        };
+        if let Some(found) = baseline {
+            return Ok(found);
+        }
+        let run = self.selection.run(name).map_err(|failure| self.with_baselines_in_mind(failure, name))?;
+        Ok(FoundRuns { runs: vec![run], ..FoundRuns::default() })
+    }
+
+    /// What could only be a baseline is none of a run's parts.
+    fn with_baselines_in_mind(&self, failure: Failure, name: &str) -> Failure {
+        if name.contains('/') || name.parse::<BaselineName>().is_err() {
+            return failure;
+        }
+        let near = self.selection.near_baseline(name).map(|near| format!("; the nearest baseline is {near}"));
+        let near = near.unwrap_or_default();
+        let sentence = format!(
+            "there is no baseline or run {name:?}{near}; iolag baseline list and iolag list show what there is"
+        );
+        Failure { sentence, ..failure }
+    }
+
+    /// Keeps what is to be told with a side.
+    fn told(&mut self, found: FoundRuns, side: &str) -> Vec<FoundRun> {
+        self.code = self.code.max(found.code);
+        let without = |sentence: String| match found.code {
+            ExitCode::Fine => sentence,
+            _ => format!("{sentence}; {side} is compared without it"),
+        };
+        self.complaints.extend(found.complaints.into_iter().map(without));
+        found.runs
+    }
+
+    /// The values of every run, by its place; what is wrong with those that cannot be read.
+    fn read(&self, chosen: &[Chosen]) -> BTreeMap<PathBuf, Result<RunValues, String>> {
+        let runs: BTreeMap<&PathBuf, &FoundRun> =
+            chosen.iter().flat_map(|side| &side.runs).map(|run| (&run.path, run)).collect();
+        let runs: Vec<&FoundRun> = runs.into_values().collect();
+        let quantities = self.quantities(&runs);
+        let mut values = BTreeMap::new();
+        for some in runs.chunks(OPEN_MOST) {
+            let mut opened = Vec::new();
+            for run in some {
+                match RunDirectory::open(&run.path) {
+                    Ok(directory) => opened.push((directory, run.record.clone())),
+                    Err(error) => drop(values.insert(run.path.clone(), Err(Flaw::of(&error).sentence))),
+                }
+            }
+            let read = values_of_all(&opened, &quantities);
+            values.extend(opened.iter().zip(read).map(|((directory, _), values)| {
+                (directory.path().to_owned(), values.map_err(|error| Flaw::of(&error).sentence))
+            }));
+        }
+        values
+    }
+
+    fn quantities(&self, runs: &[&FoundRun]) -> Vec<RunQuantity> {
+        let usual = runs.iter().map(|run| analysed(&run.record.spec.workload).compared());
+        let shown: BTreeSet<RunQuantity> = match self.wanted.quantity {
+            Some(quantity) => BTreeSet::from([quantity]),
+            None => usual.collect(),
+        };
+        let of_rules = self.wanted.rules.iter().map(|rule| rule.quantity);
+        shown.into_iter().chain(of_rules).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// The sides as units; of those without a run that can be read it is told.
+    fn sides(
+        &mut self,
+        chosen: Vec<Chosen>,
+        values: &BTreeMap<PathBuf, Result<RunValues, String>>,
+    ) -> Result<(Vec<Side>, Vec<Vec<FoundRun>>), Failure> {
+        let labels: BTreeSet<String> = chosen.iter().filter_map(|side| side.label.clone()).collect();
+        let (mut sides, mut runs) = (Vec::new(), Vec::new());
+        for (index, Chosen { name, part, runs: found, .. }) in chosen.into_iter().enumerate() {
+            let (mut units, mut readable) = (Vec::new(), Vec::new());
+            for run in found {
+                match values.get(&run.path) {
+                    Some(Ok(values)) => {
+                        let mut unit = unit_of_run(&run.record, values);
+                        if let Some(Part::Target(target)) = &part {
+                            unit.values.retain(|value| value.target == *target);
+                        }
+                        units.push(unit);
+                        readable.push(run);
+                    }
+                    Some(Err(flaw)) => {
+                        self.complaints.push(format!("{flaw}; {name} is compared without it"));
+                        self.code = self.code.max(ExitCode::Unusable);
+                    }
+                    None => {}
+                }
+            }
+            if units.is_empty() && index == 0 {
+                self.refuse_single(0)?;
+            } else if !units.is_empty() {
+                sides.push(Side { name, units, chosen_by: BTreeSet::new() });
+                runs.push(readable);
+            }
+        }
+        self.refuse_single(sides.len())?;
+        // Of sides that were chosen by a label the others tell like from unlike; who names runs means them whatever labels they have.
+        let chosen_by = if labels.is_empty() { defining_labels(&sides) } else { labels };
+        sides.iter_mut().for_each(|side| side.chosen_by.clone_from(&chosen_by));
+        Ok((sides, runs))
+    }
+}
+
+fn needs_another(advice: &str) -> Failure {
+    Failure::usage(format!("compare needs a base and another side: {advice}"))
+}
