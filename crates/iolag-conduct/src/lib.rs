@@ -25,7 +25,7 @@ mod storing;
 pub use bench::campaign::{Campaign, PlannedRun};
 pub use bench::conducting::{CampaignAttendant, CampaignEnd, conduct_campaign};
 pub use bench::metadata::plan::plan_metadata;
-pub use bench::options::BenchOptions;
+pub use bench::options::{BenchOptions, Repeating};
 pub use bench::plan::plan_bench;
 pub use bench::sides::{Side, SideCommand};
 pub use check::conducting::{Checked, conduct_check};

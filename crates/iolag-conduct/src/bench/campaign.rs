@@ -55,7 +55,7 @@ pub struct Campaign {
 impl Campaign {
     /// Plans a run of each point in each block, in the order that is asked for.
     pub(super) fn of(options: BenchOptions, points: &[Point]) -> Self {
-        let places = arranged(points.len(), options.repeat as u32, options.order, options.seed);
+        let places = arranged(points.len(), options.repeat.blocks() as u32, options.order, options.seed);
         let run = |place: Place| PlannedRun {
             point: points[place.point].clone(),
             number: place.point,
@@ -68,9 +68,14 @@ impl Campaign {
 
     /// What a run of this point has on record of it.
     pub(super) fn plan(&self, point: &Point) -> CampaignPlan {
-        let BenchOptions { order, name, .. } = &self.options;
-        let (name, sides) = (name.clone(), self.sides());
-        CampaignPlan { order: *order, name, sides, side: point.side.record() }
+        let BenchOptions { order, name, repeat, .. } = &self.options;
+        CampaignPlan {
+            order: *order,
+            stopping: repeat.stopping(),
+            name: name.clone(),
+            sides: self.sides(),
+            side: point.side.record(),
+        }
     }
 
     /// What is compared, in the order in which it was named; nothing if there is one side only.
@@ -83,9 +88,9 @@ impl Campaign {
         if sides.len() > 1 { sides } else { Vec::new() }
     }
 
-    /// Whether it compares anything.
-    pub(super) fn has_several_points(&self) -> bool {
-        self.runs.iter().any(|run| run.number > 0)
+    /// What is measured in each block.
+    pub(super) fn points(&self) -> usize {
+        self.runs.iter().map(|run| run.number + 1).max().unwrap_or(0)
     }
 
     /// Goes on with a campaign of which the store has these runs, in any order; those of other campaigns do not count. Of a

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use iolag_backend::{PlaceProof, Target};
 use iolag_model::{
-    ClientId, ClientRecord, Order, RunId, RunRecord, RunSpec, TargetIndex, TargetRecord, Trust, counted,
-    format_bytes, format_count,
+    ClientId, ClientRecord, MonotonicClock, Order, RunId, RunRecord, RunSpec, TargetIndex, TargetRecord,
+    Trust, counted, format_bytes, format_count,
 };
 use iolag_workload::workload;
 
@@ -13,12 +13,13 @@ use crate::bench::campaign::{Campaign, PlannedRun, Point};
 use crate::bench::continuing::{positions, working_place};
 use crate::bench::measurer::{self, BenchAssignment};
 use crate::bench::sides::{When, execute};
+use crate::bench::stopping::Precise;
 use crate::bench::{Benched, benched};
 use crate::contact::scout::Answer;
 use crate::contact::start::{Found, Keeper, send_scouts};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
-use crate::messages::DirectoryFacts;
+use crate::messages::{DirectoryFacts, Stored};
 use crate::placed::Placed;
 use crate::run::beginning::{Beginning, Membership, choose_spool, maker, new_run_id, record};
 use crate::run::cleaning::CleanUp;
@@ -54,13 +55,15 @@ pub struct CampaignEnd {
     pub code: ExitCode,
 }
 
-/// Conducts the runs of a campaign that are left. One that cannot be made, or that hangs, is told, and the next one begins; only the
-/// user ends the campaign, and a side that could not be put back.
+/// Conducts the runs of a campaign that are left, besides those that `earlier` commands have stored, which have their numbers. One that cannot be
+/// made, or that hangs, is told, and the next one begins; only the user ends the campaign, a side that could not be put back, and what it is to
+/// come to.
 ///
 /// # Errors
 /// If no run could be made.
 pub fn conduct_campaign(
     campaign: &Campaign,
+    earlier: &[(usize, &Stored)],
     keeper: &Keeper,
     attendant: &mut dyn CampaignAttendant,
 ) -> Result<CampaignEnd, Failure> {
@@ -73,7 +76,12 @@ pub fn conduct_campaign(
     let mut end = CampaignEnd { conducted: Vec::new(), code: ExitCode::Fine };
     let mut failures = Vec::new();
     let left = campaign.left().count();
+    let mut precise = Precise::of(campaign, earlier, MonotonicClock);
     for (number, (index, run)) in campaign.left().enumerate() {
+        if let Some(told) = precise.as_mut().and_then(|precise| precise.ended_before(run)) {
+            attendant.say(&told);
+            break;
+        }
         let (outcome, put_back) = conducting.on_its_side(run, attendant);
         let outcome = outcome.and_then(|conducted| Ok((attendant.ended(run, &conducted)?, conducted)));
         if let Err(failure) = &put_back {
@@ -82,6 +90,7 @@ pub fn conduct_campaign(
         }
         match outcome {
             Ok((code, conducted)) => {
+                precise.iter_mut().for_each(|precise| precise.takes(run, &conducted.stored));
                 end.code = end.code.max(code);
                 end.conducted.push((index, conducted));
             }
@@ -99,8 +108,12 @@ pub fn conduct_campaign(
         if is_over && further > 0 {
             end.code = end.code.max(ExitCode::Incomplete);
             let further = counted(further as u64, "further run is", "further runs are");
-            attendant.say(&format!("the campaign ends here: {further} left out"));
+            let at_most = campaign.options.repeat.at_most();
+            attendant.say(&format!("the campaign ends here: {at_most}{further} left out"));
             break;
+        }
+        if further == 0 {
+            precise.iter().for_each(|precise| attendant.say(&precise.told_at_end()));
         }
     }
     if end.conducted.is_empty() && !failures.is_empty() {
@@ -298,7 +311,7 @@ fn doubts(campaign: &Campaign, point: &Point) -> Vec<Trust> {
         advice: format!("let them take turns: --order {} with --repeat", Order::default()),
     }
     };
-    let is_in_sequence = campaign.options.order == Order::Sequential && campaign.has_several_points();
+    let is_in_sequence = campaign.options.order == Order::Sequential && campaign.points() > 1;
     let crowded = (clients > processors).then(crowded);
     crowded.into_iter().chain(is_in_sequence.then(in_sequence)).collect()
 }

@@ -10,6 +10,7 @@ pub(crate) mod options;
 mod order;
 pub(crate) mod plan;
 pub(crate) mod sides;
+mod stopping;
 
 use iolag_model::{RunRecord, RunSpec, WorkloadSpec};
 use iolag_workload::{DriveEnd, Workload};

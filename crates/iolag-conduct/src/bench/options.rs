@@ -1,8 +1,10 @@
 //! What is chosen of a bench, whatever its workload.
 
-use iolag_model::{Nanoseconds, OnHang, Order};
+use iolag_analysis::RUN_LOOKS;
+use iolag_model::{Nanoseconds, OnHang, Order, Stopping};
 
 use crate::bench::sides::Side;
+use crate::failure::Failure;
 
 /// How long a run waits for a hung operation that it is to wait for.
 const GIVE_UP_AFTER: Nanoseconds = Nanoseconds::from_seconds(3600);
@@ -17,7 +19,7 @@ pub struct BenchOptions {
     /// Clients per side; several numbers make a sweep.
     pub clients: Vec<u64>,
     /// How often everything is done.
-    pub repeat: u64,
+    pub repeat: Repeating,
     /// In which order.
     pub order: Order,
     /// After this long an operation counts as hung.
@@ -42,7 +44,7 @@ impl Default for BenchOptions {
             name: None,
             sides: Vec::new(),
             clients: vec![1],
-            repeat: 1,
+            repeat: Repeating::default(),
             order: Order::default(),
             deadline: Nanoseconds::from_seconds(15),
             on_hang: OnHang::Continue,
@@ -65,6 +67,96 @@ impl BenchOptions {
     }
 
     pub(super) fn is_swept(&self) -> bool {
-        self.clients.len() > 1 || self.repeat > 1
+        self.clients.len() > 1 || self.repeat.blocks() > 1
+    }
+}
+
+/// How often everything is done.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Repeating {
+    /// So often.
+    Times(u64),
+    /// Until the comparison of the sides is precise enough, or the time is up.
+    UntilPrecise(Stopping),
+}
+
+impl Default for Repeating {
+    fn default() -> Self {
+        Self::Times(1)
+    }
+}
+
+impl Repeating {
+    /// What is meant by `--repeat`, `--precision` and `--budget`, which are also keys of plans.
+    ///
+    /// # Errors
+    /// If they do not go together: what the user has to say instead.
+    pub fn of(
+        repeat: Option<u64>,
+        precision: Option<f64>,
+        budget: Option<Nanoseconds>,
+    ) -> Result<Self, Failure> {
+        let refused = |sentence: &str| Err(Failure::usage(sentence));
+        match (repeat, precision, budget) {
+            (None, None, None) => Ok(Self::default()),
+            (Some(times), None, None) => Ok(Self::Times(times)),
+            (None, Some(precision), Some(budget_ns)) => {
+                Ok(Self::UntilPrecise(Stopping { precision, budget_ns }))
+            }
+            (_, Some(_), None) => refused("--precision needs --budget: how long may it take at most?"),
+            (_, None, Some(_)) => refused(
+                "--budget needs --precision: how narrow are the intervals of the comparison to be? For a number of repetitions there is --repeat",
+            ),
+            (Some(_), Some(_), Some(_)) => refused(
+                "--precision decides how often everything is done: leave out --repeat, or --precision and --budget",
+            ),
+        }
+    }
+
+    /// How many blocks there are, at most.
+    pub const fn blocks(self) -> u64 {
+        match self {
+            Self::Times(times) => times,
+            Self::UntilPrecise(_) => RUN_LOOKS[RUN_LOOKS.len() - 1] as u64,
+        }
+    }
+
+    pub(super) const fn stopping(self) -> Option<Stopping> {
+        match self {
+            Self::Times(_) => None,
+            Self::UntilPrecise(stopping) => Some(stopping),
+        }
+    }
+
+    /// What stands before the number of its runs.
+    pub const fn at_most(self) -> &'static str {
+        match self {
+            Self::Times(_) => "",
+            Self::UntilPrecise(_) => "up to ",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn precision_and_budget_need_each_other_and_no_number_of_repetitions() {
+        let (five, minutes) = (Some(0.05), Some(Nanoseconds::from_seconds(600)));
+        let precise = Repeating::of(None, five, minutes).unwrap();
+        assert_eq!((precise.blocks(), precise.stopping().unwrap().precision), (63, 0.05));
+        assert_eq!(Repeating::of(Some(4), None, None).unwrap(), Repeating::Times(4));
+        assert_eq!(Repeating::of(None, None, None).unwrap(), Repeating::Times(1));
+        for (repeat, precision, budget, expected) in [
+            (None, five, None, "--precision needs --budget: how long"),
+            (Some(4), five, None, "--precision needs --budget: how long"),
+            (None, None, minutes, "--budget needs --precision: how narrow"),
+            (Some(4), None, minutes, "--budget needs --precision: how narrow"),
+            (Some(1), five, minutes, "--precision decides how often everything is done: leave out --repeat"),
+        ] {
+            let refused = Repeating::of(repeat, precision, budget).unwrap_err().sentence;
+            assert!(refused.starts_with(expected), "{refused}");
+        }
     }
 }

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use iolag_backend::{Descriptors, Target};
 use iolag_keeper::Room;
-use iolag_model::{MonotonicClock, OnHang, RunSpec, WorkloadSpec, format_bytes, format_count, one_line};
+use iolag_model::{
+    MonotonicClock, OnHang, Order, RunSpec, WorkloadSpec, format_bytes, format_count, one_line,
+};
 use iolag_workload::{can_unshare, workload};
 
 use crate::bench::campaign::{Campaign, Point};
-use crate::bench::options::BenchOptions;
+use crate::bench::options::{BenchOptions, Repeating};
 use crate::bench::sides::Side;
 use crate::contact::scout;
 use crate::environment::limits::{Limits, Needs, Tables};
@@ -86,7 +88,9 @@ fn absolute(side: &Side) -> Side {
 
 fn refuse_nothing(options: &BenchOptions) -> Result<(), Failure> {
     refuse_empty("--clients", &options.clients)?;
-    for (name, values) in [("--clients", options.clients.as_slice()), ("--repeat", &[options.repeat])] {
+    for (name, values) in
+        [("--clients", options.clients.as_slice()), ("--repeat", &[options.repeat.blocks()])]
+    {
         if values.contains(&0) {
             return Err(Failure::usage(format!("{name} 0 measures nothing: give a number of at least 1")));
         }
@@ -110,11 +114,11 @@ pub(super) fn refuse_empty(name: &str, values: &[u64]) -> Result<(), Failure> {
 }
 
 fn refuse_too_many(options: &BenchOptions, points: usize) -> Result<(), Failure> {
-    let runs = options.repeat.saturating_mul(points as u64);
+    let runs = options.repeat.blocks().saturating_mul(points as u64);
     if runs > RUNS_MAX {
         return Err(Failure::usage(format!(
             "--repeat {} makes {} runs, more than a campaign can have: at most {}",
-            options.repeat,
+            options.repeat.blocks(),
             format_count(runs),
             format_count(RUNS_MAX)
         )));
@@ -142,6 +146,7 @@ pub(super) fn refuse_equal<T: PartialEq>(
 
 /// Options that contradict each other, and a buffer that no run can have.
 fn refuse_contradictions(options: &BenchOptions) -> Result<(), Failure> {
+    refuse_precision_of_nothing(options)?;
     if options.give_up_after.is_some() && options.on_hang != OnHang::Wait {
         return Err(Failure::usage(format!(
             "--give-up-after needs --on-hang wait: with {} nobody waits for a hung operation",
@@ -154,6 +159,23 @@ fn refuse_contradictions(options: &BenchOptions) -> Result<(), Failure> {
             format_bytes(buffer),
             format_bytes(BUFFER_MAX)
         )));
+    }
+    Ok(())
+}
+
+/// Precise is a comparison of sides, by blocks of runs.
+fn refuse_precision_of_nothing(options: &BenchOptions) -> Result<(), Failure> {
+    let Repeating::UntilPrecise(_) = options.repeat else { return Ok(()) };
+    if options.sides.len() < 2 {
+        return Err(Failure::usage(
+            "--precision is that of a comparison: name a second target or side to compare with, or say with --repeat how often this one is \
+             measured",
+        ));
+    }
+    if options.order == Order::Sequential {
+        return Err(Failure::usage(
+            "--precision needs blocks of runs that take turns, which --order sequential does not make: choose interleaved or random",
+        ));
     }
     Ok(())
 }

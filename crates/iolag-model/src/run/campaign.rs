@@ -2,11 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Nanoseconds;
+
 /// The plan of a campaign, as each of its runs has it: two with different plans are not put side by side.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CampaignPlan {
     /// In which order its runs were to be conducted; what is random of it is drawn by the seed of their specs.
     pub order: Order,
+    /// When it was to end, if that was not after a number of repetitions: a comparison of its runs allows for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopping: Option<Stopping>,
     /// What it is called, if a plan gave it a name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -16,6 +21,15 @@ pub struct CampaignPlan {
     /// What was executed around its runs of this side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side: Option<SideRecord>,
+}
+
+/// When a campaign ends that is to be precise: at the first of some looks at which its comparison is, or when its time is up.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Stopping {
+    /// Half of each interval of the comparison is to be at most so wide, as a share.
+    pub precision: f64,
+    /// How long a command may take for it.
+    pub budget_ns: Nanoseconds,
 }
 
 /// The commands that bring a target into the state that is measured, and out of it; secrets removed. The side has its name in the
@@ -52,5 +66,15 @@ mod tests {
     fn what_a_later_iolag_adds_to_a_plan_is_no_damage() {
         let plan: CampaignPlan = serde_json::from_str(r#"{"order":"random","weather":"fine"}"#).unwrap();
         assert_eq!(plan, CampaignPlan { order: Order::Random, ..CampaignPlan::default() });
+    }
+
+    #[test]
+    fn a_precision_is_read_as_it_was_written() {
+        for precision in [0.05, 0.033, 0.1 + 0.2] {
+            let stopping = Some(Stopping { precision, budget_ns: Nanoseconds::from_seconds(600) });
+            let plan = CampaignPlan { stopping, ..CampaignPlan::default() };
+            let text = serde_json::to_string(&plan).unwrap();
+            assert_eq!(serde_json::from_str::<CampaignPlan>(&text).unwrap(), plan, "{text}");
+        }
     }
 }

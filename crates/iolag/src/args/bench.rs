@@ -9,7 +9,9 @@ use iolag_model::{Nanoseconds, OnHang, Order, parse_bytes, parse_count};
 use crate::args::form::MetadataForm;
 use crate::args::options::RunOptions;
 use crate::args::target::TargetParser;
-use crate::args::values::{parse_file, parse_form, parse_on_hang, parse_order, parse_period};
+use crate::args::values::{
+    parse_file, parse_form, parse_on_hang, parse_order, parse_period, parse_precision,
+};
 
 /// Where a bench measures, with how many clients.
 #[derive(Debug, Args)]
@@ -25,9 +27,15 @@ pub struct BenchPlaces {
 /// What a bench is told besides its workload.
 #[derive(Debug, Args)]
 pub struct BenchArguments {
-    /// Run everything this often
-    #[arg(long, value_name = "COUNT", default_value = "1", allow_hyphen_values = true, value_parser = parse_count)]
-    pub repeat: u64,
+    /// Run everything this often [default: 1]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = parse_count)]
+    pub repeat: Option<u64>,
+    /// Or until the comparison of the targets is so precise: half of each interval, as in 5%; needs --budget
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, value_parser = parse_precision)]
+    pub precision: Option<f64>,
+    /// How long that may take at most
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_period)]
+    pub budget: Option<Nanoseconds>,
     /// In which order: interleaved (A B, B A, so that what drifts hits all alike), random or sequential
     #[arg(long, value_name = "ORDER", default_value = "interleaved", value_parser = parse_order)]
     pub order: Order,

@@ -67,6 +67,15 @@ pub(crate) fn parse_budget(text: &str) -> Result<Nanoseconds, String> {
     Ok(budget)
 }
 
+/// `5%` as a share. Half an interval of more says nothing.
+pub(crate) fn parse_precision(text: &str) -> Result<f64, String> {
+    let percent = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    match percent.filter(|percent| (0.01..=100.0).contains(percent)) {
+        Some(percent) => Ok(percent / 100.0),
+        None => Err("expected a percentage from 0.01% to 100%, such as 5%".to_owned()),
+    }
+}
+
 pub(crate) fn parse_form(text: &str) -> Result<MetadataForm, String> {
     match text {
         "text" => Ok(MetadataForm::Text),
@@ -130,6 +139,15 @@ mod tests {
         assert_eq!(parse_think("0"), Ok(Think::None));
         for bad in ["-1x", "nanx", "infx", "5", "x"] {
             assert!(parse_think(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_precision_is_a_percentage() {
+        assert_eq!(parse_precision("5%"), Ok(0.05));
+        assert_eq!(parse_precision("2.5 %"), Ok(0.025));
+        for bad in ["", "5", "0%", "-5%", "nan%", "101%", "%", "x%"] {
+            assert!(parse_precision(bad).is_err(), "{bad}");
         }
     }
 

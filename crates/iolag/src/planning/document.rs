@@ -30,6 +30,8 @@ pub struct PlanDocument {
     pub name: Option<Text>,
     pub order: Option<Text>,
     pub repeat: Option<Number>,
+    pub precision: Option<Text>,
+    pub budget: Option<Text>,
     pub seed: Option<u64>,
     pub deadline: Option<Text>,
     pub on_hang: Option<Text>,

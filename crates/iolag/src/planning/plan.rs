@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::path::PathBuf;
 
 use iolag_backend::Target;
-use iolag_conduct::{BenchOptions, Campaign, Failure, Limits, Side, SideCommand, plan_metadata};
+use iolag_conduct::{BenchOptions, Campaign, Failure, Limits, Repeating, Side, SideCommand, plan_metadata};
 use iolag_model::{
     Access, Durability, Nanoseconds, Verification, WearOut, one_line, parse_bytes, parse_count,
 };
@@ -15,7 +15,7 @@ use toml::Spanned;
 use super::document::{CommandTable, MetadataTable, PlanDocument, SideTable};
 use crate::args::values::{
     parse_granularity, parse_label, parse_on_hang, parse_order, parse_pattern, parse_period, parse_phase,
-    parse_think,
+    parse_precision, parse_think,
 };
 use crate::documents::{DocumentError, Source, Text, command_of};
 
@@ -82,7 +82,7 @@ impl Planning<'_> {
             name: document.name.as_ref().map(|name| self.name(name)).transpose()?,
             sides: self.sides()?,
             clients: self.all(bench.clients.as_deref(), usual.clients, parse_count)?,
-            repeat: self.one(document.repeat.as_ref(), usual.repeat, parse_count)?,
+            repeat: self.repeating()?,
             order: self.one(document.order.as_ref(), usual.order, parse_order)?,
             deadline: self.one(document.deadline.as_ref(), usual.deadline, parse_period)?,
             on_hang: self.one(document.on_hang.as_ref(), usual.on_hang, parse_on_hang)?,
@@ -93,6 +93,18 @@ impl Planning<'_> {
             })?,
             seed: document.seed.unwrap_or(usual.seed),
             labels: self.labels(&document.labels, &self.wishes.labels)?,
+        })
+    }
+
+    fn repeating(&self) -> Result<Repeating, DocumentError> {
+        let document = self.document;
+        let repeat = self.some(document.repeat.as_ref(), parse_count)?;
+        let precision = self.some(document.precision.as_ref(), parse_precision)?;
+        let budget = self.some(document.budget.as_ref(), parse_period)?;
+        Repeating::of(repeat, precision, budget).map_err(|failure| {
+            let named = document.precision.as_ref().or(document.budget.as_ref());
+            let place = named.map_or(0..0, Spanned::span);
+            DocumentError::at(self.source.file, self.source.text, place, failure.sentence)
         })
     }
 
@@ -279,7 +291,7 @@ impl Planning<'_> {
 mod tests {
     use super::*;
     use crate::planning::{READY, Taker};
-    use iolag_model::{Order, Phase};
+    use iolag_model::{Order, Phase, Stopping};
     use iolag_workload::workload;
 
     const BENCH: &str = "[[bench]]\nworkload = \"metadata\"\n";
@@ -325,7 +337,7 @@ mod tests {
         let campaign = planned(text, &[]).unwrap();
         let options = &campaign.options;
         let numbers = (options.repeat, options.seed, options.clients.clone(), options.order);
-        assert_eq!(numbers, (4, 7, vec![1, 2], Order::Random));
+        assert_eq!(numbers, (Repeating::Times(4), 7, vec![1, 2], Order::Random));
         assert_eq!(options.buffer_bytes, Some(64 << 20));
         assert_eq!(options.give_up_after, Some(Nanoseconds::from_seconds(60)));
         let command = |words: &[&str], seconds| {
@@ -356,6 +368,17 @@ mod tests {
             ("[[bench]]\nworkload = \"stream\"".to_owned(), "plan.toml:2: there is no workload \"stream\""),
             (format!("order = \"abba\"\n{BENCH}"), "plan.toml:1: \"abba\": expected one of: interleaved"),
             (format!("repeat = 0\n{BENCH}"), "plan.toml:2: --repeat 0 measures nothing"),
+            (format!("precision = \"5%\"\n{BENCH}"), "plan.toml:1: --precision needs --budget"),
+            (format!("repeat = 4\nbudget = \"5m\"\n{BENCH}"), "plan.toml:2: --budget needs --precision"),
+            (
+                format!("repeat = 4\nbudget = \"5m\"\nprecision = \"5%\"\n{BENCH}"),
+                "plan.toml:3: --precision decides how often",
+            ),
+            (format!("precision = \"5\"\n{BENCH}"), "plan.toml:1: \"5\": expected a percentage"),
+            (
+                format!("budget = \"5m\"\nprecision = \"5%\"\n{BENCH}"),
+                "plan.toml:3: --precision is that of a comparison",
+            ),
             (format!("repeat = \"4x\"\n{BENCH}"), "plan.toml:1: \"4x\" is not a whole number"),
             (format!("repeat = true\n{BENCH}"), "plan.toml:1: expected a number, or a text such as"),
             (format!("deadline = \"15\"\n{BENCH}"), "plan.toml:1: "),
@@ -412,6 +435,18 @@ mod tests {
         assert!(nowhere.starts_with("plan.toml:1: there is nowhere to measure"), "{nowhere}");
         let open = planned(&format!("[[side]]\nname = \"a\"\n{BENCH}"), &[]).unwrap_err();
         assert!(open.starts_with("plan.toml:2: a has no target: name one"), "{open}");
+    }
+
+    #[test]
+    fn a_plan_may_say_how_precise_its_comparison_is_to_be() {
+        let campaign =
+            planned(&format!("precision = \"2.5%\"\nbudget = \"2h\"\n{BENCH}"), &["/a", "/b"]).unwrap();
+        let budget_ns = Nanoseconds::from_seconds(7200);
+        assert_eq!(
+            campaign.options.repeat,
+            Repeating::UntilPrecise(Stopping { precision: 0.025, budget_ns })
+        );
+        assert_eq!(campaign.runs.len(), 2 * 63);
     }
 
     #[test]

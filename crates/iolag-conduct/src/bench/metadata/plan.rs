@@ -33,12 +33,13 @@ pub fn plan_metadata(
 mod tests {
     use super::*;
     use crate::bench::campaign::PlannedRun;
+    use crate::bench::options::Repeating;
     use iolag_backend::Target;
-    use iolag_model::{CampaignPlan, Order, RunId, RunRecord, RunState};
+    use iolag_model::{CampaignPlan, Nanoseconds, Order, RunId, RunRecord, RunState, Stopping};
 
     fn options(targets: &[&str]) -> BenchOptions {
         let sides = targets.iter().map(|target| Target::parse(target).unwrap().into()).collect();
-        BenchOptions { sides, clients: vec![1, 2], repeat: 2, ..BenchOptions::default() }
+        BenchOptions { sides, clients: vec![1, 2], repeat: Repeating::Times(2), ..BenchOptions::default() }
     }
 
     fn campaign() -> Campaign {
@@ -54,7 +55,10 @@ mod tests {
         };
         // As a u32 that would be none.
         for repeat in [1 << 32, (1 << 14) + 1, u64::MAX] {
-            let refused = refused(BenchOptions { repeat, ..options(&["memory:", "/x"]) }, &[3000]);
+            let refused = refused(
+                BenchOptions { repeat: Repeating::Times(repeat), ..options(&["memory:", "/x"]) },
+                &[3000],
+            );
             assert!(refused.starts_with(&format!("--repeat {repeat} makes ")), "{refused}");
             assert!(refused.ends_with("more than a campaign can have: at most 65 536"), "{refused}");
         }
@@ -62,6 +66,26 @@ mod tests {
         assert!(without_clients.starts_with("--clients is an empty list"), "{without_clients}");
         let without_sizes = refused(options(&["memory:"]), &[]);
         assert!(without_sizes.starts_with("--precreate is an empty list"), "{without_sizes}");
+    }
+
+    #[test]
+    fn only_a_comparison_of_sides_that_take_turns_can_be_precise() {
+        let stopping = Stopping { precision: 0.05, budget_ns: Nanoseconds::from_seconds(600) };
+        let planned = |targets: &[&str], order| {
+            let options =
+                BenchOptions { repeat: Repeating::UntilPrecise(stopping), order, ..options(targets) };
+            plan_metadata(options, &MetadataOptions::default(), &Limits::default())
+        };
+        let campaign = planned(&["memory:", "/x"], Order::Random).unwrap();
+        assert_eq!(campaign.runs.len(), 63 * 4);
+        assert_eq!(campaign.plan(&campaign.runs[0].point).stopping, Some(stopping));
+        let alone = planned(&["memory:"], Order::Random).unwrap_err().sentence;
+        assert!(
+            alone.starts_with("--precision is that of a comparison: name a second target or side"),
+            "{alone}"
+        );
+        let in_sequence = planned(&["memory:", "/x"], Order::Sequential).unwrap_err().sentence;
+        assert!(in_sequence.starts_with("--precision needs blocks of runs that take turns"), "{in_sequence}");
     }
 
     #[test]
@@ -147,6 +171,10 @@ mod tests {
             let refused = refused(&RunRecord { plan, ..made.clone() });
             assert!(refused.contains("was made with other options"), "{refused}");
         }
+        let stopping = Some(Stopping { precision: 0.05, budget_ns: Nanoseconds::from_seconds(600) });
+        let plan = Some(CampaignPlan { stopping, ..CampaignPlan::default() });
+        let precise = refused(&RunRecord { plan, ..made.clone() });
+        assert!(precise.contains("was made with other options"), "{precise}");
         made.spec.seed += 1;
         assert!(refused(&made).contains("was made with other options"));
         made.coordinates.insert("clients".to_owned(), "3".to_owned());

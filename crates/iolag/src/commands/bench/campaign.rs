@@ -34,8 +34,9 @@ pub fn resume(
     output::notice(
         common,
         &format!(
-            "going on with campaign {id}: {} of {} already complete",
+            "going on with campaign {id}: {} of {}{} already complete",
             done.len(),
+            campaign.options.repeat.at_most(),
             counted(campaign.runs.len() as u64, "run is", "runs are")
         ),
     );

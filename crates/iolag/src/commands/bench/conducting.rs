@@ -1,10 +1,11 @@
 //! What every bench does, in one run or a campaign of them.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use iolag_conduct::{
     Attendant, BenchOptions, Campaign, CampaignAttendant, Conducted, ExitCode, Failure, Keeper, Limits,
-    PlannedRun, Side, Stored, conduct_campaign, leave_current_directory,
+    PlannedRun, Repeating, Side, Stored, conduct_campaign, leave_current_directory,
 };
 
 use crate::args::{BenchArguments, BenchPlaces, CampaignArguments, Common, MetadataForm};
@@ -41,7 +42,8 @@ pub fn conduct(
             code = code.max(telling.tell(&campaign.runs[*index], stored)?);
         }
     }
-    let end = conduct_campaign(&campaign, keeper, &mut telling)?;
+    let stored: Vec<_> = earlier.iter().map(|(index, stored, _)| (*index, stored)).collect();
+    let end = conduct_campaign(&campaign, &stored, keeper, &mut telling)?;
     code = code.max(end.code);
     let done = end.conducted.iter().map(|(index, conducted)| (*index, &*conducted.stored, &conducted.run));
     let earlier = earlier.iter().map(|(index, stored, run)| (*index, stored, run));
@@ -57,10 +59,25 @@ pub fn conduct(
     };
     let delivered = output::deliver(common, &text, || campaign::json(&runs));
     if let Some(path) = &options.report {
-        let runs: Vec<PathBuf> = done.iter().map(|(_, _, run)| (*run).clone()).collect();
-        write_report_of(&runs, path, common)?;
+        let places: Vec<PathBuf> = done.iter().map(|(_, _, run)| (*run).clone()).collect();
+        write_report_of(&places, path, common)?;
     }
+    tell_comparison(&campaign, &runs, common);
     delivered.map_or_else(|failure| Err(failure.at_least(code)), |()| Ok(code))
+}
+
+/// The end of a campaign of several sides: which of them is faster is what it was made for.
+fn tell_comparison(campaign: &Campaign, runs: &[(&PlannedRun, &Stored)], common: &Common) {
+    let sides: BTreeSet<String> = runs.iter().map(|(run, _)| run.point.side.shown()).collect();
+    let Some((_, first)) = runs.first().filter(|_| campaign.options.sides.len() > 1 && sides.len() > 1)
+    else {
+        return;
+    };
+    let id = &first.record.campaign;
+    output::notice(
+        common,
+        &format!("iolag compare campaign:{id} says which is faster, and how sure that is"),
+    );
 }
 
 /// What the system gives.
@@ -71,13 +88,13 @@ pub fn limits() -> Limits {
 /// What was typed of a bench besides its workload.
 ///
 /// # Errors
-/// If a label is given twice.
+/// If a label is given twice, or what is said of repetitions does not go together.
 pub fn planned(places: &BenchPlaces, options: &BenchArguments) -> Result<BenchOptions, Failure> {
     Ok(BenchOptions {
         name: None,
         sides: places.targets.iter().cloned().map(Side::from).collect(),
         clients: places.clients.clone(),
-        repeat: options.repeat,
+        repeat: Repeating::of(options.repeat, options.precision, options.budget)?,
         order: options.order,
         deadline: options.deadline,
         on_hang: options.on_hang,

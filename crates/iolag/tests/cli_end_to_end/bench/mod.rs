@@ -5,4 +5,5 @@ mod limits;
 mod metadata;
 mod options;
 mod plans;
+mod precision;
 mod targets;
