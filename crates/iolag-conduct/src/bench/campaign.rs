@@ -88,6 +88,11 @@ impl Campaign {
         if sides.len() > 1 { sides } else { Vec::new() }
     }
 
+    /// What a run of this point has attached.
+    pub(super) fn labels(&self, point: &Point) -> BTreeMap<String, String> {
+        self.options.labels.iter().chain(&point.side.labels).cloned().collect()
+    }
+
     /// What is measured in each block.
     pub(super) fn points(&self) -> usize {
         self.runs.iter().map(|run| run.number + 1).max().unwrap_or(0)
@@ -139,7 +144,12 @@ impl Campaign {
             ring_bytes: planned.point.spec.ring_bytes,
             ..record.spec.clone()
         };
-        if same != planned.point.spec || record.plan != Some(self.plan(&planned.point)) {
+        // Also what is told apart by labels stands in rows of its own.
+        let labels = self.labels(&planned.point);
+        if same != planned.point.spec
+            || record.labels != labels
+            || record.plan != Some(self.plan(&planned.point))
+        {
             return Err(Failure::usage(format!(
                 "run {} of campaign {id} was made with other options: {advice}",
                 record.id

@@ -224,7 +224,7 @@ impl Conducting<'_> {
                 block: run.block,
                 repetition: run.repetition,
             },
-            labels: options.labels.iter().chain(&point.side.labels).cloned().collect(),
+            labels: self.campaign.labels(point).into_iter().collect(),
             spec: RunSpec { targets: vec![name.clone()], ..point.spec.clone() },
             targets: vec![TargetRecord {
                 name,

@@ -128,6 +128,7 @@ mod tests {
         record.campaign = campaign.parse().unwrap();
         let sides = ["memory:", "/x"].map(str::to_owned).to_vec();
         record.plan = Some(CampaignPlan { sides, ..CampaignPlan::default() });
+        record.labels.clear();
         record.coordinates = run.point.coordinates.clone();
         (record.block, record.repetition) = (run.block, run.repetition);
         record.spec = run.point.spec.clone();
@@ -175,6 +176,9 @@ mod tests {
         let plan = Some(CampaignPlan { stopping, ..CampaignPlan::default() });
         let precise = refused(&RunRecord { plan, ..made.clone() });
         assert!(precise.contains("was made with other options"), "{precise}");
+        let mut labelled = made.clone();
+        labelled.labels.insert("client".to_owned(), "new".to_owned());
+        assert!(refused(&labelled).contains("was made with other options"));
         made.spec.seed += 1;
         assert!(refused(&made).contains("was made with other options"));
         made.coordinates.insert("clients".to_owned(), "3".to_owned());
