@@ -123,7 +123,7 @@ fn corrected(amount: RunAmount, quantity: RunQuantity, attempts: u64) -> RunAmou
     }
 }
 
-/// By how much the logarithm may be off: a step of the clock on either side. Of sides where nothing took longer than the threshold nobody
+/// By how much the logarithm may be off: on either side a step of the clock, and of a histogram if there was one. Of sides where nothing took longer than the threshold nobody
 /// knows how they differ.
 fn margin(sides: [&Vec<Entry>; 2], quantity: RunQuantity) -> f64 {
     match quantity {
@@ -136,7 +136,8 @@ fn margin(sides: [&Vec<Entry>; 2], quantity: RunQuantity) -> f64 {
             let of_side = |side: &Vec<Entry>| {
                 let (least, _) = middle(side, quantity).ends();
                 let step = side.iter().map(|entry| entry.unit.clock_step_ns).fold(1.0, f64::max);
-                if least > 0.0 { (step / least).ln_1p() } else { 0.0 }
+                let of_quantiles = side.iter().map(|entry| entry.unit.quantile_step).fold(0.0, f64::max);
+                of_quantiles + if least > 0.0 { (step / least).ln_1p() } else { 0.0 }
             };
             sides.into_iter().map(of_side).sum()
         }

@@ -44,6 +44,8 @@ pub struct Unit {
     pub page_cache_bytes: Option<u64>,
     /// The smallest step of its clock, in ns.
     pub clock_step_ns: f64,
+    /// By how much the logarithm of a quantile may be off besides: [`RunValues::step`](crate::RunValues).
+    pub quantile_step: f64,
     /// How it ended.
     pub standing: Standing,
     /// What it says; nothing if its standing makes it no unit.

@@ -24,6 +24,13 @@ pub struct CompareOptions {
     pub rules: Vec<FailRule>,
 }
 
+impl Default for CompareOptions {
+    /// Without a wish: within 5 % is the same.
+    fn default() -> Self {
+        Self { quantity: None, same_within: 0.05, across: Vec::new(), phases: Vec::new(), rules: Vec::new() }
+    }
+}
+
 /// Sides, compared.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComparedTable {

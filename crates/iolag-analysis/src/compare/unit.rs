@@ -21,7 +21,7 @@ pub fn unit_of_run(record: &RunRecord, values: &RunValues) -> Unit {
     let block = record.plan.as_ref().map(|plan| UnitBlock {
         campaign: record.campaign.clone(),
         order: plan.order,
-        ending: CampaignEnding::Planned,
+        ending: plan.stopping.map_or(CampaignEnding::Planned, |_| CampaignEnding::WhenPrecise),
         block: record.block,
     });
     // What the record says counts.
@@ -50,6 +50,7 @@ pub fn unit_of_run(record: &RunRecord, values: &RunValues) -> Unit {
         places: names().zip(file_systems.map(Option::unwrap_or_default)).collect(),
         page_cache_bytes: record.before.page_cache_bytes,
         clock_step_ns: calibrations.map(|one| one.clock_resolution_ns).fold(1.0, f64::max),
+        quantile_step: values.step,
         standing: values.standing,
         values: values.cells.iter().map(value).collect(),
     }

@@ -14,13 +14,7 @@ pub const HOUR: i64 = 3_600_000_000_000;
 
 /// Without a wish.
 pub fn usual() -> CompareOptions {
-    CompareOptions {
-        quantity: None,
-        same_within: 0.05,
-        across: Vec::new(),
-        phases: Vec::new(),
-        rules: Vec::new(),
-    }
+    CompareOptions::default()
 }
 
 /// A campaign that takes turns.
@@ -42,6 +36,7 @@ pub fn unit(name: &str, minute: i64) -> Unit {
         places: BTreeMap::new(),
         page_cache_bytes: None,
         clock_step_ns: 1.0,
+        quantile_step: 0.0,
         standing: Standing::Whole,
         values: Vec::new(),
     }

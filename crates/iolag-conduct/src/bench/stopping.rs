@@ -1,15 +1,13 @@
 //! When a campaign ends that is to be precise: at the first look at which its comparison is, or when its time is up.
 //!
-//! Pure, but for the clock that is handed in. It is asked between blocks only, and goes by how wide intervals are, never by what they
-//! say: `iolag compare` makes its intervals of the same runs in the same way.
+//! Pure, but for the clock that is handed in. It is asked between blocks only, and goes by how wide the intervals of `iolag compare` are,
+//! never by what they say.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use iolag_analysis::{
-    CampaignEnding, Cell, ComparedRuns, ComparedWord, LogRange, RUN_LOOKS, RunAmount, RunCell, RunPairing,
-    RunQuantity, RunValues, analysed, compare_runs, is_precise, run_values,
+use iolag_analysis::compare::{
+    CompareOptions, ComparedCell, ComparedRow, ComparedTable, LeftOut, Side, compare_sides, unit_of_run,
 };
-use iolag_model::{Clock, MonotonicTime, Nanoseconds, Order, Stopping, counted};
+use iolag_analysis::{ComparedRuns, ComparedWord, RUN_LOOKS, analysed, is_precise, run_values};
+use iolag_model::{Clock, MonotonicTime, Nanoseconds, Stopping, counted};
 
 use crate::bench::campaign::{Campaign, PlannedRun};
 use crate::bench::options::Repeating;
@@ -30,7 +28,6 @@ enum Another {
 pub(super) struct Precise<'a, C> {
     campaign: &'a Campaign,
     stopping: Stopping,
-    quantity: RunQuantity,
     clock: C,
     /// When this command began.
     begun: MonotonicTime,
@@ -39,32 +36,27 @@ pub(super) struct Precise<'a, C> {
     block_begun: Option<MonotonicTime>,
     /// Its longest block.
     longest: Nanoseconds,
-    /// What runs said, by point and block.
-    values: BTreeMap<(usize, u32), RunValues>,
-}
-
-/// A row of the comparison, for one of the other sides.
-struct Row {
-    /// The points of the base and of the other side.
-    points: [usize; 2],
-    cell: Cell,
+    /// What is compared, with the runs that there are.
+    sides: Vec<Side>,
 }
 
 impl<'a, C: Clock> Precise<'a, C> {
     /// What `earlier` commands have stored counts. `None` of a campaign that has a number of repetitions.
     pub(super) fn of(campaign: &'a Campaign, earlier: &[(usize, &Stored)], clock: C) -> Option<Self> {
         let Repeating::UntilPrecise(stopping) = campaign.options.repeat else { return None };
-        let quantity = analysed(&campaign.runs.first()?.point.spec.workload).compared();
+        let chosen_by = || ["side", "target"].map(str::to_owned).into();
+        let sides = campaign.options.sides.iter();
         let mut precise = Self {
             campaign,
             stopping,
-            quantity,
             begun: clock.now(),
             clock,
             block: None,
             block_begun: None,
             longest: Nanoseconds::ZERO,
-            values: BTreeMap::new(),
+            sides: sides
+                .map(|side| Side { name: side.shown(), units: Vec::new(), chosen_by: chosen_by() })
+                .collect(),
         };
         earlier.iter().for_each(|(index, stored)| precise.takes(&campaign.runs[*index], stored));
         Some(precise)
@@ -87,9 +79,14 @@ impl<'a, C: Clock> Precise<'a, C> {
 
     /// A run that is stored, of this command or an earlier one.
     pub(super) fn takes(&mut self, run: &PlannedRun, stored: &Stored) {
-        let cells = analysed(&stored.record.spec.workload).cells(&stored.record);
-        let values = run_values(&stored.record, &cells, &stored.summaries, &[self.quantity]);
-        self.values.insert((run.number, run.block), values);
+        let Stored { record, summaries, .. } = stored;
+        let workload = analysed(&record.spec.workload);
+        let values = run_values(record, &workload.cells(record), summaries, &[workload.compared()]);
+        // Points come side by side, each with the same ones.
+        let of_side = self.campaign.points().div_ceil(self.sides.len().max(1)).max(1);
+        if let Some(side) = self.sides.get_mut(run.number / of_side) {
+            side.units.push(unit_of_run(record, &values));
+        }
     }
 
     /// Whether a block follows the first `finished` ones. The first block of a command always does.
@@ -120,27 +117,29 @@ impl<'a, C: Clock> Precise<'a, C> {
     }
 
     fn widths(&self, finished: u32) -> String {
-        let table = self.table(finished);
-        let half = |one: &ComparedRuns| one.interval.map(|interval| (interval.high() - interval.low()) / 2.0);
+        let Some(table) = self.table(finished) else {
+            return "nothing was measured that could be compared".to_owned();
+        };
+        let cells = cells_of(&table);
+        let half = |cell: &ComparedCell| cell.compared.interval.map(|one| (one.high() - one.low()) / 2.0);
         let is_closed = |half: &f64| half.is_finite();
-        let known: Vec<(f64, &Row)> =
-            table.iter().filter_map(|(row, one)| Some((half(one).filter(is_closed)?, row))).collect();
-        let open = table.iter().filter(|(_, one)| half(one).is_some_and(|half| !is_closed(&half))).count();
-        let lacking = |one: &ComparedRuns| match one.word {
+        let known = cells.iter().filter_map(|(name, cell)| Some((half(cell).filter(is_closed)?, name)));
+        let open = cells.iter().filter(|(_, cell)| half(cell).is_some_and(|half| !is_closed(&half))).count();
+        let lacking = |cell: &ComparedCell| match cell.compared.word {
             ComparedWord::TooFew { more } => Some(more),
             _ => None,
         };
-        let too_few: Vec<u32> = table.iter().filter_map(|(_, one)| lacking(one)).collect();
+        let too_few: Vec<u32> = cells.iter().filter_map(|(_, cell)| lacking(cell)).collect();
         let mut parts = Vec::new();
-        if let Some((half, row)) = known.iter().max_by(|one, other| one.0.total_cmp(&other.0)) {
-            let (asked, row) = (percent(self.stopping.precision), self.name(row));
+        if let Some((half, name)) = known.max_by(|one, other| one.0.total_cmp(&other.0)) {
+            let asked = percent(self.stopping.precision);
             parts.push(format!(
-                "half of the widest interval, that of {row}, is {}, and {asked} was asked for",
+                "half of the widest interval, that of {name}, is {}, and {asked} was asked for",
                 percent(half.exp_m1())
             ));
         }
         let of_all =
-            |count: usize| format!("{count} of {}", counted(table.len() as u64, "interval", "intervals"));
+            |count: usize| format!("{count} of {}", counted(cells.len() as u64, "interval", "intervals"));
         if open > 0 {
             parts.push(format!("{} open, because runs hung or failed", is_or_are(&of_all(open), open)));
         }
@@ -148,90 +147,53 @@ impl<'a, C: Clock> Precise<'a, C> {
             let more = counted(u64::from(*more), "more block", "more blocks");
             parts.push(format!("{} unknown before {more}", is_or_are(&of_all(too_few.len()), too_few.len())));
         }
-        if table.is_empty() {
-            parts.push("nothing was measured that could be compared".to_owned());
+        let lacks = table.left_out.iter().filter(|one| matches!(one, LeftOut::Row { .. })).count();
+        if lacks > 0 {
+            parts.push(format!("{} no counterpart", counted(lacks as u64, "row has", "rows have")));
         }
         parts.join("; ")
     }
 
+    /// What only some of the sides have makes nothing precise: the comparison lacks the others.
     fn is_precise(&self, blocks: u32) -> bool {
-        let compared: Vec<ComparedRuns> = self.table(blocks).into_iter().map(|(_, one)| one).collect();
-        !compared.is_empty() && is_precise(&compared, self.stopping.precision)
+        self.table(blocks).is_some_and(|table| {
+            let cells = table.rows.iter().flat_map(|row| &row.cells);
+            let compared: Vec<ComparedRuns> = cells.map(|cell| cell.compared.clone()).collect();
+            let is_whole = !table.left_out.iter().any(|one| matches!(one, LeftOut::Row { .. }));
+            is_whole && is_precise(&compared, self.stopping.precision)
+        })
     }
 
-    /// The comparison of the first blocks with the first side.
-    fn table(&self, blocks: u32) -> Vec<(Row, ComparedRuns)> {
-        let rows = self.rows();
-        // What an operation lasts is measured in steps of a clock, how many there are a second is not.
-        let cell = |row: &Row| RunCell { pairing: self.pairing(row, blocks), margin: 0.0 };
-        let cells: Vec<RunCell> = rows.iter().map(cell).collect();
-        // What counts as the same is no matter of intervals.
-        rows.into_iter().zip(compare_runs(&cells, 0.0, CampaignEnding::WhenPrecise)).collect()
-    }
-
-    /// Also what only one of the sides has: the comparison lacks the other, and is not precise.
-    fn rows(&self) -> Vec<Row> {
-        let (sides, of_side) = (self.campaign.options.sides.len(), self.points_of_side());
-        let mut rows = Vec::new();
-        for own in 0..of_side {
-            let of_point = self.values.iter().filter(|((point, _), _)| point % of_side == own);
-            let cells = of_point.flat_map(|(_, values)| &values.cells).map(|value| value.cell);
-            let cells: BTreeSet<Cell> = cells.filter(|cell| cell.phase.is_none()).collect();
-            for other in (1..sides).map(|side| side * of_side + own) {
-                rows.extend(cells.iter().map(|cell| Row { points: [own, other], cell: *cell }));
-            }
+    /// The comparison of the first blocks with the first side; `None` if they have nothing in common.
+    fn table(&self, blocks: u32) -> Option<ComparedTable> {
+        let mut sides = self.sides.clone();
+        for side in &mut sides {
+            side.units.retain(|unit| unit.block.as_ref().is_some_and(|place| place.block <= blocks));
         }
-        rows
+        compare_sides(sides, &CompareOptions::default()).ok()
     }
+}
 
-    /// Points come side by side, each with the same ones.
-    fn points_of_side(&self) -> usize {
-        self.campaign.points().div_ceil(self.campaign.options.sides.len().max(1)).max(1)
-    }
-
-    fn pairing(&self, row: &Row, blocks: u32) -> RunPairing {
-        let speed = |point: usize, block: u32| {
-            let values = self.values.get(&(point, block))?;
-            let value = values.cells.iter().find(|value| value.cell == row.cell)?;
-            value.amount(self.quantity).map(|amount| speed(self.quantity, amount))
-        };
-        let [base, other] = row.points;
-        let pairs =
-            (1..=blocks).filter_map(|block| Some([speed(base, block)?, speed(other, block)?])).collect();
-        match self.campaign.options.order {
-            Order::Interleaved => RunPairing::TurnedBlocks(pairs),
-            Order::Random | Order::Sequential => RunPairing::Blocks(pairs),
+/// The cells of a table with their names for people: what differs between rows, and between others.
+fn cells_of(table: &ComparedTable) -> Vec<(String, &ComparedCell)> {
+    let name = |row: &ComparedRow, other: usize| {
+        let mut name = row.key.cell.operation.name().to_owned();
+        if table.sides.len() > 2 {
+            name += &format!(" on {}", table.sides[other].name);
         }
-    }
-
-    /// A row for people: what differs between rows.
-    fn name(&self, row: &Row) -> String {
-        let of_point = |number: usize| self.campaign.runs.iter().find(|run| run.number == number);
-        let mut name = row.cell.operation.name().to_owned();
-        let Some(other) = of_point(row.points[1]) else { return name };
-        if self.campaign.options.sides.len() > 2 {
-            name += &format!(" on {}", other.point.side.shown());
-        }
-        for (coordinate, value) in &other.point.coordinates {
-            let is_of_side = matches!(coordinate.as_str(), "side" | "target");
-            let differs = |run: &PlannedRun| run.point.coordinates.get(coordinate) != Some(value);
-            if !is_of_side && self.campaign.runs.iter().any(differs) {
+        for (coordinate, value) in &row.key.coordinates {
+            let differs = |row: &ComparedRow| row.key.coordinates.get(coordinate) != Some(value);
+            if table.rows.iter().any(differs) {
                 name += &format!(", {coordinate} {value}");
             }
         }
         name
+    };
+    let mut cells = Vec::new();
+    for row in &table.rows {
+        cells.extend((1..).zip(&row.cells).map(|(other, cell)| (name(row, other), cell)));
     }
-}
-
-/// The logarithm of the speed: what takes long is slow.
-fn speed(quantity: RunQuantity, amount: RunAmount) -> LogRange {
-    let (low, high) = amount.ends();
-    match quantity {
-        RunQuantity::Rate => LogRange::between(low.ln(), high.ln()),
-        RunQuantity::Median | RunQuantity::P95 | RunQuantity::ShareOver(_) => {
-            LogRange::between(-high.ln(), -low.ln())
-        }
-    }
+    cells
 }
 
 fn percent(share: f64) -> String {
@@ -244,13 +206,16 @@ fn is_or_are(what: &str, count: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::bench::options::BenchOptions;
     use crate::bench::plan::plan_bench;
     use crate::environment::limits::Limits;
-    use iolag_analysis::{CellValue, Standing};
+    use iolag_analysis::compare::{Unit, UnitBlock, UnitValue};
+    use iolag_analysis::{CampaignEnding, Cell, RunAmount, RunQuantity, Standing};
     use iolag_backend::Target;
-    use iolag_model::{Operation, Phase, SimulatedClock, TargetIndex};
+    use iolag_model::{Operation, Phase, RunId, SimulatedClock};
     use iolag_workload::MetadataOptions;
 
     const MINUTE: Nanoseconds = Nanoseconds::from_seconds(60);
@@ -268,18 +233,47 @@ mod tests {
         plan_bench(options, &metadata.variants(), workload, &Limits::default()).unwrap()
     }
 
-    fn values(amounts: &[(Operation, RunAmount)]) -> RunValues {
-        let of_phase = |operation, phase, amount| CellValue {
+    /// A run of this point in this block, with these rates.
+    fn insert(
+        precise: &mut Precise<'_, SimulatedClock>,
+        point: usize,
+        block: u32,
+        rates: &[(Operation, RunAmount)],
+    ) {
+        let planned = precise.campaign.runs.iter().find(|run| run.number == point).unwrap();
+        let value = |operation, phase, rate| UnitValue {
             cell: Cell { operation, phase },
-            target: TargetIndex(0),
+            target: planned.point.side.shown(),
             attempts: 100,
-            amounts: vec![(RunQuantity::Rate, amount)],
+            amounts: vec![(RunQuantity::Rate, rate)],
         };
-        let mut cells: Vec<_> =
-            amounts.iter().map(|(operation, amount)| of_phase(*operation, None, *amount)).collect();
+        let mut values: Vec<_> =
+            rates.iter().map(|(operation, rate)| value(*operation, None, *rate)).collect();
         // Making the working set scatters as it likes: nobody asked for it.
-        cells.push(of_phase(Operation::Create, Some(Phase::Precreate), RunAmount::Open));
-        RunValues { standing: Standing::Whole, cells }
+        values.push(value(Operation::Create, Some(Phase::Precreate), RunAmount::Open));
+        let unit = Unit {
+            name: format!("{point}-{block}"),
+            workload: "metadata".into(),
+            usual: RunQuantity::Rate,
+            block: Some(UnitBlock {
+                campaign: RunId::new("20261128-000000", 1).unwrap(),
+                order: precise.campaign.options.order,
+                ending: CampaignEnding::WhenPrecise,
+                block,
+            }),
+            span_ns: [i64::from(block), i64::from(block)],
+            coordinates: planned.point.coordinates.clone(),
+            labels: BTreeMap::new(),
+            facts: BTreeMap::new(),
+            places: BTreeMap::new(),
+            page_cache_bytes: None,
+            clock_step_ns: 1.0,
+            quantile_step: 0.0,
+            standing: Standing::Whole,
+            values,
+        };
+        let of_side = precise.campaign.points() / precise.sides.len();
+        precise.sides[point / of_side].units.push(unit);
     }
 
     /// Conducts what is left, a minute a block, until it ends: the sentence. Rates are by point and block.
@@ -290,24 +284,22 @@ mod tests {
     ) -> (Another, u32, String) {
         let clock = SimulatedClock::starting_at(MonotonicTime(7));
         let mut precise = Precise::of(campaign, &[], clock.clone()).unwrap();
-        let insert = |precise: &mut Precise<'_, _>, block: u32| {
+        let insert_all = |precise: &mut Precise<'_, _>, block: u32| {
             for point in 0..campaign.points() {
                 if let Some(rate) = rate(point, block) {
-                    precise
-                        .values
-                        .insert((point, block), values(&[(Operation::Read, RunAmount::Known(rate))]));
+                    insert(precise, point, block, &[(Operation::Read, RunAmount::Known(rate))]);
                 }
             }
         };
         for block in 1..from {
-            insert(&mut precise, block);
+            insert_all(&mut precise, block);
         }
         for block in from..=63 {
             let another = precise.another(block - 1);
             if another != Another::Yes {
                 return (another, block - 1, precise.told(another, block - 1));
             }
-            insert(&mut precise, block);
+            insert_all(&mut precise, block);
             clock.advance(MINUTE);
         }
         (Another::Yes, 63, precise.told(Another::Yes, 63))
@@ -388,24 +380,12 @@ mod tests {
             for point in 0..2 {
                 let rate =
                     if (point, block) == (1, 4) { RunAmount::AtMost(50.0) } else { RunAmount::Known(100.0) };
-                precise.values.insert(
-                    (point, block),
-                    values(&[(Operation::Read, rate), (Operation::Stat, RunAmount::Known(1.0))]),
-                );
+                let stat = RunAmount::Known(1.0);
+                insert(&mut precise, point, block, &[(Operation::Read, rate), (Operation::Stat, stat)]);
             }
         }
         assert_eq!(precise.another(9), Another::Yes);
         let said = precise.told(Another::TimeIsUp, 9);
         assert!(said.contains("1 of 2 intervals is open, because runs hung or failed"), "{said}");
-    }
-
-    #[test]
-    fn what_takes_longer_is_slower() {
-        let known = RunAmount::Known(4.0);
-        assert_eq!(speed(RunQuantity::Rate, known), LogRange::exactly(4.0_f64.ln()));
-        assert_eq!(speed(RunQuantity::Median, known), LogRange::exactly(-4.0_f64.ln()));
-        assert_eq!(speed(RunQuantity::Rate, RunAmount::AtMost(4.0)), LogRange::at_most(4.0_f64.ln()));
-        assert_eq!(speed(RunQuantity::P95, RunAmount::AtLeast(4.0)), LogRange::at_most(-4.0_f64.ln()));
-        assert_eq!(speed(RunQuantity::Rate, RunAmount::Open), LogRange::UNKNOWN);
     }
 }
