@@ -113,7 +113,11 @@ impl<'a, C: Clock> Precise<'a, C> {
             }
             Another::Yes | Another::Enough => format!("precise enough after {blocks} of up to {most}"),
         };
-        format!("{how}: {}", self.widths(finished))
+        let further = match another {
+            Another::TimeIsUp => "; --resume goes on for as long again",
+            Another::Yes | Another::Enough => "",
+        };
+        format!("{how}: {}{further}", self.widths(finished))
     }
 
     fn widths(&self, finished: u32) -> String {
@@ -174,20 +178,20 @@ impl<'a, C: Clock> Precise<'a, C> {
     }
 }
 
-/// The cells of a table with their names for people: what differs between rows, and between others.
+/// The cells of a table with their names for people, each with what tells it from the others.
 fn cells_of(table: &ComparedTable) -> Vec<(String, &ComparedCell)> {
+    let differs = |coordinate: &String, value: &String| {
+        table.rows.iter().any(|row| row.key.coordinates.get(coordinate) != Some(value))
+    };
     let name = |row: &ComparedRow, other: usize| {
-        let mut name = row.key.cell.operation.name().to_owned();
-        if table.sides.len() > 2 {
-            name += &format!(" on {}", table.sides[other].name);
+        let of_side = (table.sides.len() > 2).then(|| table.sides[other].name.clone());
+        let of_row = row.key.coordinates.iter().filter(|(coordinate, value)| differs(coordinate, value));
+        let of_row = of_row.map(|(coordinate, value)| format!("{coordinate} {value}"));
+        let operation = row.key.cell.operation.name();
+        match of_side.into_iter().chain(of_row).collect::<Vec<_>>() {
+            none if none.is_empty() => operation.to_owned(),
+            some => format!("{operation} ({})", some.join(", ")),
         }
-        for (coordinate, value) in &row.key.coordinates {
-            let differs = |row: &ComparedRow| row.key.coordinates.get(coordinate) != Some(value);
-            if table.rows.iter().any(differs) {
-                name += &format!(", {coordinate} {value}");
-            }
-        }
-        name
     };
     let mut cells = Vec::new();
     for row in &table.rows {
@@ -345,7 +349,8 @@ mod tests {
             Repeating::UntilPrecise(Stopping { precision: 0.05, budget_ns: Nanoseconds::from_seconds(1) });
         let (another, blocks, said) = conducted(&short, 1, twice(0.001));
         assert_eq!((another, blocks), (Another::TimeIsUp, 1), "{said}");
-        assert!(said.ends_with("1 of 1 interval is unknown before 3 more blocks"), "{said}");
+        let expected = "1 of 1 interval is unknown before 3 more blocks; --resume goes on for as long again";
+        assert!(said.ends_with(expected), "{said}");
     }
 
     #[test]
@@ -364,12 +369,11 @@ mod tests {
         assert_eq!(another, Another::TimeIsUp, "{said}");
         assert!(said.contains("2 of 4 intervals are unknown before 2 more blocks"), "{said}");
         let (_, _, said) = conducted(&campaign, 1, |_, _| None);
-        assert!(said.ends_with("nothing was measured that could be compared"), "{said}");
+        assert!(said.contains("nothing was measured that could be compared"), "{said}");
         let (another, _, said) =
             conducted(&campaign, 1, |point, block| Some(twice(0.1)(point, block)? + point as f64));
         assert_eq!(another, Another::Enough, "{said}");
-        assert!(said.contains("that of read on /"), "{said}");
-        assert!(said.contains(", clients "), "{said}");
+        assert!(said.contains("that of read (/x, clients 1)"), "{said}");
     }
 
     #[test]
