@@ -1,15 +1,16 @@
 //! What every bench does, in one run or a campaign of them.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use iolag_conduct::{
     Attendant, BenchOptions, Campaign, CampaignAttendant, Conducted, ExitCode, Failure, Keeper, Limits,
     PlannedRun, Repeating, Side, Stored, conduct_campaign, leave_current_directory,
 };
+use iolag_report::comparison_text;
 
 use crate::args::{BenchArguments, BenchPlaces, CampaignArguments, Common, MetadataForm};
 use crate::commands::bench::campaign::{self, resume};
+use crate::commands::compare::of_campaign;
 use crate::commands::labels;
 use crate::commands::runs::report::write_report_of;
 use crate::commands::runs::show;
@@ -57,27 +58,30 @@ pub fn conduct(
         MetadataForm::Json => String::from_utf8(campaign::json(&runs)?).map_err(Failure::bug)?,
         MetadataForm::Text | MetadataForm::MdWorkbench | MetadataForm::Csv => String::new(),
     };
+    let text = text + &comparison(&runs, options, common);
     let delivered = output::deliver(common, &text, || campaign::json(&runs));
     if let Some(path) = &options.report {
         let places: Vec<PathBuf> = done.iter().map(|(_, _, run)| (*run).clone()).collect();
         write_report_of(&places, path, common)?;
     }
-    tell_comparison(&campaign, &runs, common);
     delivered.map_or_else(|failure| Err(failure.at_least(code)), |()| Ok(code))
 }
 
 /// The end of a campaign of several sides: which of them is faster is what it was made for.
-fn tell_comparison(campaign: &Campaign, runs: &[(&PlannedRun, &Stored)], common: &Common) {
-    let sides: BTreeSet<String> = runs.iter().map(|(run, _)| run.point.side.shown()).collect();
-    let Some((_, first)) = runs.first().filter(|_| campaign.options.sides.len() > 1 && sides.len() > 1)
-    else {
-        return;
+fn comparison(runs: &[(&PlannedRun, &Stored)], options: &CampaignArguments, common: &Common) -> String {
+    let (Some(compared), Some((_, first))) = (of_campaign(runs), runs.first()) else { return String::new() };
+    let again = format!("iolag compare campaign:{}", first.record.campaign);
+    let told = match compared {
+        Err(error) => error.to_string(),
+        Ok(table) if options.format == MetadataForm::Text => {
+            let look = Look::of_terminal(common);
+            output::notice(common, &format!("{again} --report FILE explains the comparison in a page"));
+            return format!("\n{}", comparison_text(&table, look.width, look.colour));
+        }
+        Ok(_) => format!("{again} says which is faster, and how sure that is"),
     };
-    let id = &first.record.campaign;
-    output::notice(
-        common,
-        &format!("iolag compare campaign:{id} says which is faster, and how sure that is"),
-    );
+    output::notice(common, &told);
+    String::new()
 }
 
 /// What the system gives.

@@ -43,7 +43,7 @@ fn a_campaign_ends_when_its_comparison_is_precise() {
     }
     let campaign = text(&runs[0], "campaign");
     assert!(
-        said.errors.contains(&format!("iolag compare campaign:{campaign} says which is faster")),
+        said.errors.contains(&format!("iolag compare campaign:{campaign} --report FILE explains")),
         "{said:?}"
     );
 
@@ -104,17 +104,26 @@ fn precision_of_what_is_no_comparison_is_refused() {
 }
 
 #[test]
-fn a_campaign_of_sides_ends_with_the_command_that_compares_them() {
+fn a_campaign_of_sides_ends_with_their_comparison() {
     const HINT: &str = "iolag compare campaign:";
+    const TABLE: &str = "\nSpeed by the rate, in percent of memory:";
     let user = User::new();
     let of_two = bench(&user, &["memory:", SIDES[0]], &[]);
     assert_eq!(of_two.errors.matches(HINT).count(), 1, "{of_two:?}");
+    let (_, table) = of_two.output.split_once(TABLE).unwrap_or_else(|| panic!("{of_two:?}"));
+    // The same is found by the name of the campaign.
+    let again = user.fine(&["compare", "campaign:last"]).output;
+    assert!(again.ends_with(table), "{again}\n{of_two:?}");
+    let quiet = bench(&user, &["memory:", SIDES[0]], &["--quiet"]);
+    assert!(quiet.output.contains(TABLE) && !quiet.errors.contains(HINT), "{quiet:?}");
+    let csv = bench(&user, &["memory:", SIDES[0]], &["--format", "csv"]);
+    assert!(!csv.output.contains("Speed") && csv.errors.contains("says which is faster"), "{csv:?}");
     for nothing_to_compare in [
         bench(&user, &["memory:"], &["--repeat", "2"]),
         bench(&user, &["memory:"], &["-n", "1,2"]),
         bench(&user, &["memory:", "/nowhere"], &[]),
-        bench(&user, &["memory:", SIDES[0]], &["--quiet"]),
     ] {
         assert!(!nothing_to_compare.errors.contains(HINT), "{nothing_to_compare:?}");
+        assert!(!nothing_to_compare.output.contains(TABLE), "{nothing_to_compare:?}");
     }
 }

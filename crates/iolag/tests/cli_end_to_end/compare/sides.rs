@@ -34,7 +34,7 @@ fn the_targets_of_a_campaign_are_compared_run_by_run() {
         assert!(low <= percent && percent <= high, "{cell}");
         // Half the speed: a busy machine makes the interval wider.
         assert!(percent < 0.0 && low < -25.0 && high > -75.0, "4 ms by 2 ms are -50 %: {cell}");
-        assert!(!["faster", "same-within"].contains(&text(cell, "word")), "{cell}");
+        assert!(!["faster", "same"].contains(&text(cell, "word")), "{cell}");
     }
     // By name, and the other way round.
     let (slow, fast) = (format!("campaign:last:{SLOW}"), format!("campaign:last:{FAST}"));
