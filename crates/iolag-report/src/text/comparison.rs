@@ -35,7 +35,9 @@ pub fn comparison_text(table: &ComparedTable, width: usize, colour: Colour) -> S
         }
     }
     text.text.push('\n');
-    text.text.push_str(&tables(table, &names, &rows, width, colour));
+    if !table.rows.is_empty() {
+        text.text.push_str(&tables(table, &names, &rows, width, colour));
+    }
     remarks(table).iter().for_each(|remark| text.line(remark, ""));
     text.section("Between the others", &between(table, &names, &rows), colour);
     text.section("Left out", &left_out(table, &names), colour);

@@ -4,7 +4,7 @@ use iolag_analysis::compare::ComparedTable;
 use iolag_analysis::figure::{Distribution, RunFigures};
 use iolag_model::TargetIndex;
 
-use super::lines::paint_of;
+use super::lines::{every_in_words, paint_of};
 use crate::figure::axis::Axis;
 use crate::figure::drawings::steps::{POINTS_MAX, Start, Steps};
 use crate::figure::error::FigureError;
@@ -16,6 +16,8 @@ use crate::words::comparison::names::{RowNames, SideNames};
 const TARGET: &str = "target";
 /// Of more rows panels are too many to look at.
 pub(crate) const PANELS_MAX: usize = 12;
+/// Of more every second run is drawn, or every third.
+const CURVES_MAX: usize = 600;
 /// More points than this no curve needs.
 const CURVE_POINTS_MAX: usize = 100;
 
@@ -103,14 +105,18 @@ pub(crate) fn draw(
     let left_out = with_curves.len().saturating_sub(most);
     with_curves.truncate(most);
     let more = if left_out > 0 { format!(" {left_out} more rows are not drawn.") } else { String::new() };
-    sheet.caption(&format!("Dashed lines: 0.1, 1 and 10 s. What had not ended goes on in dots.{more}"));
+    let every = curves.len().div_ceil(CURVES_MAX).max(1);
+    let fewer = every_in_words(every);
+    sheet
+        .caption(&format!("Dashed lines: 0.1, 1 and 10 s. What had not ended goes on in dots.{more}{fewer}"));
     if with_curves.is_empty() {
         sheet.nothing("There is nothing to draw: no run has attempts of which the durations are known.");
         return Ok(());
     }
-    let points_max = (POINTS_MAX / curves.len().max(1)).clamp(8, CURVE_POINTS_MAX);
-    for (row, mut region) in with_curves.iter().zip(sheet.grid(with_curves.len(), room)) {
-        let own = curves.iter().filter(|curve| curve.row == *row);
+    let two_columns = (room.0, room.1.min(with_curves.len().div_ceil(2)));
+    let points_max = (POINTS_MAX / curves.len().div_ceil(every).max(1)).clamp(8, CURVE_POINTS_MAX);
+    for (row, mut region) in with_curves.iter().zip(sheet.grid(with_curves.len(), two_columns)) {
+        let own = curves.iter().filter(|curve| curve.row == *row && curve.run.is_multiple_of(every));
         let steps: Vec<(usize, Steps)> =
             own.map(|curve| (curve.side, steps_of(curve).thinned(points_max))).collect();
         let (shortest, longest) =

@@ -107,6 +107,15 @@ pub(crate) fn legend(sheet: &mut Sheet, names: &SideNames, first: usize) {
     }
 }
 
+/// For captions: that only every so many runs are drawn.
+pub(crate) fn every_in_words(every: usize) -> String {
+    match every {
+        0 | 1 => String::new(),
+        2 => " Only every other run is drawn.".to_owned(),
+        every => format!(" Only one run of {every} is drawn."),
+    }
+}
+
 /// An arrow at the left or the right edge of a panel.
 pub(crate) fn arrow(sheet: &Sheet, panel: &Panel<'_>, is_left: bool, y: f64, paint: Paint) {
     let (left, right) = panel.x.ends();

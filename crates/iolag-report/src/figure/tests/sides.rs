@@ -8,9 +8,12 @@ use crate::figure::{
     FigureError, FigureForm, FigureKind, FigureSize, VECTOR_POINTS_MAX, comparison_figures,
     draw_comparison_figure,
 };
-use crate::words::comparison::samples::{bad_names, hung_and_few, of_rows, study, table_of};
+use crate::words::comparison::samples::{around, bad_names, hung_and_few, of_rows, study, table_of};
 use iolag_analysis::compare::ComparedTable;
+use iolag_model::Operation;
 
+/// What texts take.
+const GLYPHS: usize = 10_000;
 const PAPER: FigureSize = FigureSize::Millimetres { width: 160.0, height: 100.0 };
 
 fn svg(table: &ComparedTable, size: FigureSize) -> String {
@@ -71,12 +74,14 @@ fn curves(table: &ComparedTable) -> Vec<SideCurve> {
 
 #[test]
 fn a_page_has_each_run_and_its_curve_and_stays_small() {
-    for table in [study(), of_rows(40)] {
+    let many =
+        table_of(&["a", "b"], &[(Operation::Read, vec![around(300.0, 0.1, 6000), around(200.0, 0.1, 6000)])]);
+    for table in [study(), of_rows(40), many] {
         let drawn = comparison_figures(&table, &curves(&table)).unwrap();
         assert_eq!(drawn.len(), 3);
         for (index, figure) in drawn.iter().enumerate() {
             let points = figure.as_str().matches(['M', 'L', 'H', 'V']).count();
-            assert!(points < VECTOR_POINTS_MAX + 10_000, "{points} in figure {index}");
+            assert!(points < VECTOR_POINTS_MAX + GLYPHS, "{points} in figure {index}");
             assert!(!figure.as_str().contains("<?xml") && figure.as_str().starts_with("<svg"));
         }
     }

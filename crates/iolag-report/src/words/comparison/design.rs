@@ -101,8 +101,10 @@ pub(crate) fn remarks(table: &ComparedTable) -> Vec<String> {
         .filter(|cell| cell.compared.word == ComparedWord::NoDifferenceShown)
         .filter_map(|cell| cell.compared.more_for_same);
     let lacking = lacking.max().map(|more| {
-        let (few, them) = if more == 1 { ("1 more run".to_owned(), "it") } else { (format!("{more} more runs"), "them") };
-        format!("Too few: with {few} of each side something can be said; without {them} a difference may be chance.")
+        let (more, are) = (more_runs(more), if more == 1 { "is" } else { "are" });
+        format!(
+            "Too few: {more} of each side, or of the one that has fewer, {are} enough to say something; until then a difference may be chance."
+        )
     });
     let of_same = of_same.min().filter(|more| *more <= MORE_MOST).map(|more| {
         format!("No difference shown does not mean the same: about {} of each side might show that they are the same within {}.", more_runs(more), same(table.same_within))

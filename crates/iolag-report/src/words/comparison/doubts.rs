@@ -6,6 +6,9 @@ use iolag_model::{Nanoseconds, format_duration};
 
 use super::names::{SideNames, plain};
 
+/// Of more values some are counted.
+const VALUES_MOST: usize = 4;
+
 /// A sentence for each doubt; what is of the hosts together, in one.
 pub(crate) fn doubts(table: &ComparedTable, names: &SideNames) -> Vec<String> {
     let is_of_host = |doubt: &&Doubt| matches!(doubt, Doubt::Differs { fact, .. } if of_host(fact));
@@ -69,11 +72,22 @@ fn told(values: &[Vec<String>], names: &SideNames) -> String {
     let group = |(values, sides): &(&Vec<String>, Vec<usize>)| {
         let value = match values.is_empty() {
             true => "not known".to_owned(),
-            false => joined(values.iter().map(|value| plain(value)).collect()),
+            false => some(values),
         };
         format!("{value} ({})", names.together(sides))
     };
     groups.iter().map(group).collect::<Vec<_>>().join(", ")
+}
+
+/// As in `a, b and c`; of more than four, the others by their number.
+fn some(values: &[String]) -> String {
+    let mut told: Vec<String> = values.iter().map(|value| plain(value)).collect();
+    if told.len() > VALUES_MOST {
+        let others = told.len() - (VALUES_MOST - 1);
+        told.truncate(VALUES_MOST - 1);
+        told.push(format!("{others} others"));
+    }
+    joined(told)
 }
 
 /// Of long lists of options what not all have.
@@ -85,4 +99,50 @@ fn own_options(values: &[Vec<String>]) -> Vec<Vec<String>> {
         if own.is_empty() { "none of these".to_owned() } else { own.join(",") }
     };
     values.iter().map(|lists| lists.iter().map(own).collect()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::comparison::samples::study;
+
+    fn told(doubt: Doubt) -> String {
+        let mut table = study();
+        table.doubts = vec![doubt];
+        doubts(&table, &SideNames::of(&table)).join(" ")
+    }
+
+    fn differs(fact: Fact, values: [&[&str]; 3]) -> String {
+        let values = values.map(|values| values.iter().map(|value| (*value).to_owned()).collect()).to_vec();
+        told(Doubt::Differs { fact, values })
+    }
+
+    #[test]
+    fn what_differs_is_told_with_the_sides_that_have_it() {
+        assert_eq!(
+            differs(Fact::Kernel, [&["6.1"], &["6.2"], &[]]),
+            "hosts are compared, too: kernel 6.1 (native), 6.2 (lnet-1.8.1), not known (nfs)."
+        );
+        assert_eq!(
+            differs(Fact::MountOptions, [&["rw,noatime"], &["rw,noatime,vers=3"], &["rw,vers=4"]]),
+            "mount options differ: noatime (native), noatime,vers=3 (lnet-1.8.1), vers=4 (nfs)."
+        );
+        assert_eq!(
+            differs(Fact::Option("objects".to_owned()), [&["1000"], &["1000"], &["1", "2", "3", "4", "5\n"]]),
+            "the option objects differs: 1000 (native and lnet-1.8.1), 1, 2, 3 and 2 others (nfs)."
+        );
+    }
+
+    #[test]
+    fn other_doubts_have_sentences_of_their_own() {
+        assert_eq!(
+            told(Doubt::OneFileSystem { sides: vec![0, 2], device: "0:45".to_owned() }),
+            "one file system by two names, native and nfs (device 0:45): a difference is of directories, or of chance."
+        );
+        let patterns = ["path", "path", "flat"].map(str::to_owned).to_vec();
+        assert_eq!(
+            told(Doubt::DifferentPatterns { patterns }),
+            "the pattern differs, so that rates are not of the same work: path (native and lnet-1.8.1), flat (nfs)."
+        );
+    }
 }

@@ -103,7 +103,8 @@ fn common_beginning(names: &[String]) -> usize {
     let shared = others.iter().map(shared).min().unwrap_or(0);
     let end =
         first.as_bytes()[..shared].iter().rposition(|byte| b"/:=".contains(byte)).map_or(0, |at| at + 1);
-    let leaves_all = names.iter().all(|name| name.len() > end);
+    // A number alone says nothing.
+    let leaves_all = names.iter().all(|name| name[end..].contains(char::is_alphabetic));
     if leaves_all && &first[..end] != "/" { end } else { 0 }
 }
 
@@ -191,6 +192,7 @@ mod tests {
         assert_eq!(short(&["/home", "/scratch"]), ["/home", "/scratch"]);
         assert_eq!(short(&["20261128-1", "20261128-2"]), ["20261128-1", "20261128-2"]);
         assert_eq!(short(&["client=", "client=nfs"]), ["client=", "client=nfs"]);
+        assert_eq!(short(&["stripes=1", "stripes=16"]), ["stripes=1", "stripes=16"]);
         assert_eq!(short(&["x=ä", "x=ö", "x=ä"]), ["ä", "ö", "ä"]);
         assert_eq!(cut("/very/long/目録目録", 13), "/very/…目録目録".replace("目録目録", "録目録"));
         assert_eq!(plain("a\u{1b}[2J\u{202e}b\n"), "a\u{fffd}[2J\u{fffd}b\u{fffd}");
