@@ -134,6 +134,16 @@ pub struct Configuration {
     pub facts: BTreeMap<String, String>,
 }
 
+impl Configuration {
+    /// The fact that tells benchmarks of other options apart: a fingerprint of all that was to be done.
+    pub const OPTIONS: &str = "options";
+
+    /// The options of a benchmark; absent of what a watch found.
+    pub fn options(&self) -> Option<&str> {
+        self.facts.get(Self::OPTIONS).map(String::as_str)
+    }
+}
+
 /// Where an event comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]

@@ -57,12 +57,21 @@ pub enum SeriesKind {
     ImportedDuration,
     /// Values that were measured by something else and imported.
     ImportedValue,
+    /// A value of a run as a whole, one for each run: the rate of a bench, the median of a check.
+    Benchmark,
+    /// The same of the host's memory: what the host alone contributes.
+    BenchmarkControl,
 }
 
 impl SeriesKind {
     /// Whether its samples are durations; otherwise they are values.
     pub const fn is_duration(self) -> bool {
         matches!(self, Self::Task | Self::Control | Self::ImportedDuration)
+    }
+
+    /// Whether its samples are values of whole runs.
+    pub const fn is_of_runs(self) -> bool {
+        matches!(self, Self::Benchmark | Self::BenchmarkControl)
     }
 
     /// The name in files.
@@ -73,6 +82,8 @@ impl SeriesKind {
             Self::Covariate => "covariate",
             Self::ImportedDuration => "imported-duration",
             Self::ImportedValue => "imported-value",
+            Self::Benchmark => "benchmark",
+            Self::BenchmarkControl => "benchmark-control",
         }
     }
 }

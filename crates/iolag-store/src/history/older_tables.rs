@@ -7,6 +7,7 @@ pub(super) fn views_of_older(version: i64, schema: &str) -> Option<String> {
     let views = match version {
         2 => format!("{AS_VERSION_3}\n{AS_VERSION_4}"),
         3 => AS_VERSION_4.to_owned(),
+        4 => String::new(),
         _ => return None,
     };
     Some(views.replace("TABLES", schema))

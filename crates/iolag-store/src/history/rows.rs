@@ -393,12 +393,14 @@ pub(crate) fn list<T>(
     Ok(list)
 }
 
-const SERIES_KINDS: [SeriesKind; 5] = [
+const SERIES_KINDS: [SeriesKind; 7] = [
     SeriesKind::Task,
     SeriesKind::Control,
     SeriesKind::Covariate,
     SeriesKind::ImportedDuration,
     SeriesKind::ImportedValue,
+    SeriesKind::Benchmark,
+    SeriesKind::BenchmarkControl,
 ];
 
 const EVENT_SOURCES: [EventSource; 5] = [

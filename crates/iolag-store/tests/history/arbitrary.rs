@@ -176,8 +176,12 @@ fn any_surroundings() -> impl Strategy<Value = Surroundings> {
 }
 
 fn any_series() -> impl Strategy<Value = Series> {
-    use SeriesKind::{Control, Covariate, ImportedDuration, ImportedValue, Task};
-    let kinds = select(&[Task, Control, Covariate, ImportedDuration, ImportedValue][..]);
+    use SeriesKind::{
+        Benchmark, BenchmarkControl, Control, Covariate, ImportedDuration, ImportedValue, Task,
+    };
+    let imported = [ImportedDuration, ImportedValue];
+    let kinds =
+        select([[Task, Control, Covariate].as_slice(), &imported, &[Benchmark, BenchmarkControl]].concat());
     (any_key(), kinds, any_length(), any_length(), any_length(), any_text(), any_text(), any_time()).prop_map(
         |(key, kind, resolution_ns, period_ns, deadline_ns, description, unit, described)| Series {
             key,

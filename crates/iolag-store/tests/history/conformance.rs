@@ -1,8 +1,9 @@
 //! What every history does, whichever database keeps it.
 
 use iolag_model::{
-    BatchContent, BatchId, ConfigurationKey, EventState, HistoryRecord, HistorySample, Nanoseconds,
-    OutageEnding, Outcome, ProbeId, SeriesKey, SessionEnd, WallSpan, WallTime,
+    BatchContent, BatchId, Configuration, ConfigurationKey, EventState, HistoryRecord, HistorySample,
+    Nanoseconds, OutageEnding, Outcome, ProbeId, Series, SeriesKey, SeriesKind, SessionEnd, WallSpan,
+    WallTime,
 };
 use iolag_store::history::{ChangeMark, History};
 
@@ -20,6 +21,7 @@ pub fn check(open: &Open<'_>, cases: u32) {
     a_probe_is_found_in_all_series_of_its_host(open);
     changes_are_followed(open);
     the_present_configuration_is_that_of_the_newest_sample(open);
+    benchmarks_come_back(open);
     open_outages_are_those_of_a_host(open);
     an_outage_is_of_the_targets_that_were_told_or_of_its_probes_own(open);
     a_record_that_cannot_be_taken_takes_nothing_with_it(open);
@@ -39,7 +41,7 @@ fn what_was_appended_comes_back(open: &Open<'_>) {
     one.exit_status = Some(-1);
     one.blocker = Some(ProbeId(u64::MAX));
     let begin = WallTime::from_seconds(1_700_000_000);
-    let configuration = iolag_model::Configuration {
+    let configuration = Configuration {
         key: ConfigurationKey(0xfeed_0000_0000_0001),
         host: "login1".into(),
         target: "/scratch".into(),
@@ -327,7 +329,7 @@ impl IntoRecord for iolag_model::WatchSession {
 fn the_present_configuration_is_that_of_the_newest_sample(open: &Open<'_>) {
     let seconds = |seconds: i64| WallTime::from_seconds(1_700_000_000 + seconds);
     let configuration = |host: &str, target: &str, kernel: u64, first_seen: i64| {
-        HistoryRecord::Configuration(iolag_model::Configuration {
+        HistoryRecord::Configuration(Configuration {
             key: ConfigurationKey(kernel),
             host: host.into(),
             target: target.into(),
@@ -378,6 +380,27 @@ fn the_present_configuration_is_that_of_the_newest_sample(open: &Open<'_>) {
     assert_eq!(present(&mut *history, "login1"), expected(4));
     history.append(&[sampled("login1", "list", 6, 260, Some(2))]).unwrap();
     assert_eq!(present(&mut *history, "login1"), expected(2));
+    // That of a benchmark is no news to a watch of the same place.
+    let mut of_benchmark = configuration("login1", &target, 5, 900);
+    if let HistoryRecord::Configuration(configuration) = &mut of_benchmark {
+        configuration.facts.insert(Configuration::OPTIONS.to_owned(), "8f".to_owned());
+    }
+    history.append(&[of_benchmark]).unwrap();
+    assert_eq!(present(&mut *history, "login1"), expected(2));
+}
+
+fn benchmarks_come_back(open: &Open<'_>) {
+    let mut history = open();
+    let of_kind =
+        |task: &str, kind: SeriesKind| Series { kind, unit: "/s".to_owned(), ..series(&key("login1", task)) };
+    let all = [
+        of_kind("metadata read, 1 client", SeriesKind::Benchmark),
+        of_kind("metadata stat, 1 client", SeriesKind::BenchmarkControl),
+    ];
+    let records = all.clone().map(HistoryRecord::Series);
+    assert_eq!(history.append(&records).unwrap().changed, 2);
+    assert_eq!(history.append(&records).unwrap().changed, 0);
+    assert_eq!(history.series().unwrap(), all);
 }
 
 fn open_outages_are_those_of_a_host(open: &Open<'_>) {

@@ -13,6 +13,7 @@ const STEPS: &[&str] = &[
     include_str!("schema_2.sql"),
     include_str!("schema_3.sql"),
     include_str!("schema_4.sql"),
+    include_str!("schema_5.sql"),
 ];
 /// The lock by which clients take turns at migrating.
 const MIGRATION_LOCK: i64 = 0x69_6f6c_6167_0002;

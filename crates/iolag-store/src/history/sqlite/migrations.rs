@@ -12,6 +12,7 @@ const STEPS: &[&str] = &[
     include_str!("schema_2.sql"),
     include_str!("schema_3.sql"),
     include_str!("schema_4.sql"),
+    include_str!("schema_5.sql"),
 ];
 
 /// The version of the tables that this program reads and writes.
@@ -125,11 +126,11 @@ mod tests {
     }
 
     #[test]
-    fn versions_2_and_3_look_like_the_present_one_to_who_may_only_read() {
-        for version in [2, 3] {
+    fn versions_since_2_look_like_the_present_one_to_who_may_only_read() {
+        for version in [2, 3, 4] {
             let mut connection = version_1();
             migrate_by(&mut connection, &place(), &STEPS[..version]).unwrap();
-            let outage = "INSERT INTO outage VALUES ('login1', 7, '/home', 1, NULL, NULL, 0)";
+            let outage = "INSERT INTO outage (host, probe, mount, begin_ns, skipped) VALUES ('login1', 7, '/home', 1, 0)";
             connection.execute(outage, []).unwrap();
             require_present_version(&connection, &place()).unwrap();
             assert_eq!(
@@ -141,6 +142,18 @@ mod tests {
             }
             assert_eq!(one::<i64>(&connection, "PRAGMA user_version"), version as i64, "nothing was changed");
         }
+    }
+
+    /// An iolag of version 4 knows no benchmarks: it has to be told that they are newer, not to find damage.
+    #[test]
+    fn version_4_becomes_5_with_its_rows_and_is_too_new_for_who_knows_4() {
+        let mut connection = version_1();
+        migrate_by(&mut connection, &place(), &STEPS[..4]).unwrap();
+        migrate(&mut connection, &place()).unwrap();
+        assert_eq!(one::<i64>(&connection, "PRAGMA user_version"), 5);
+        assert_eq!(one::<i64>(&connection, "SELECT count(*) FROM series"), 1);
+        let error = migrate_by(&mut connection, &place(), &STEPS[..4]).unwrap_err();
+        assert!(matches!(error, HistoryError::Newer { version: 5, known: 4, .. }), "{error}");
     }
 
     #[test]

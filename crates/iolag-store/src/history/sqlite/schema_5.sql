@@ -1,0 +1,2 @@
+-- Version 5: series of runs (kinds benchmark and benchmark-control). The tables stay; an older iolag, which would take these kinds for damage, is told
+-- that the history is newer.
