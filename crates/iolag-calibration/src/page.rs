@@ -42,6 +42,9 @@ limits, are in calibration.jsonl beside this page: there a calibration that was 
   attempts of a run leave 2 % more. `ar0.5`: each run resembles the one before. `of-run`: half of the luck is that of all cells of a run. Blocks are A B, B A; `random-order`: drawn for each block; `apart`: all of one side, then all
   of the other (`4-apart`: 25 and 4 runs). `heavy-tails`: Student's t with 3 degrees of freedom; `seldom-slow`: one run in ten is 3.6 times slower; `hung`: so many of the 18 runs are only bounded; `coarse-clock`: a duration has ten steps.
   `precise`: until half of each interval is so narrow, 63 blocks at most. Columns with a colon are methods that iolag does not take. At most 5 % of tables have a false word, intervals hold in 93 %, differences are found in 80 %.
+- `nights/…`: four cells of a benchmark, four runs of each a night; the number at the end is that of nights. Runs of different nights are 5 % apart, half of the variance is the night's (`of-night`: all), and their attempts
+  leave 2 % more. `memory-…`: with the machine's own memory beside it, which is lucky in the same nights (`together`) or in others (`apart`), or becomes 30 % slower in the middle (`steps`). `found`: one cell becomes 1.3 or
+  1.1 times as fast in the middle, or in the last nights (`last-3`); it is found if it is dated to within two nights, or a twentieth of all. At most 5 % of tables have a false change; where nights resemble the one before by 0.8 more do, and ten nights do not tell.
 - *Limits*: intervals that say 95 % hold the truth in at least 93 % (90 % in storms and 1/f), are printed in at least 95 % of records of independent values and of AR up to 0.8 from 1000 values on (80 % in
   storms of 10,000), and are at most 1.5 times as wide there as those of the oracle; a number that is printed in under a fifth of the campaigns may miss the truth in 7 % of all (10 %); at most 5 % of campaigns have a false finding of one
   kind (10 % under 1/f); steps of 2, 10 and 100 in 1000 values or more are found at least nine tenths as often as in November 2026 (of 1 in the table). The program of that
@@ -82,6 +85,8 @@ pub fn page(done: &[&Done]) -> String {
     text += &wide("Sides that differ", "compare/found/", done);
     text += &wide("Sides that are nearly the same", "compare/same/", done);
     text += &wide("Equal sides measured until it is precise enough", "compare/precise/", done);
+    text += &wide("Nights in which nothing changes", "nights/equal/", done);
+    text += &wide("Nights from which on something is faster", "nights/found/", done);
     text += &wide("The command line against the library", "command-line/", done);
     text += &wide("Steps that are there", "power/", done);
     text

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::command_line;
-use crate::compare::{self, Compare};
+use crate::compare::{self, Compare, Nights};
 use crate::coverage::Coverage;
 use crate::measured::{Judgement, Measured};
 use crate::power::Power;
@@ -39,6 +39,8 @@ pub enum Question {
     Runs(Runs),
     /// Are sides compared rightly?
     Compare(Compare),
+    /// Are changes between nights told rightly?
+    Nights(Nights),
 }
 
 /// A row that was measured.
@@ -73,6 +75,7 @@ impl Row {
             }
             Question::Runs(runs) => runs.measure(&self.name, campaigns, seed)?,
             Question::Compare(compare) => compare.measure(&self.name, campaigns, seed),
+            Question::Nights(nights) => nights.measure(&self.name, campaigns, seed),
         };
         let seconds = begin.elapsed().as_secs_f64();
         Ok(Done { row: self.name.clone(), campaigns, seed, seconds, commit: commit.to_owned(), measured })
@@ -94,6 +97,7 @@ pub fn rows() -> Vec<Row> {
         .chain(power_rows())
         .chain(run_rows())
         .chain(compare_rows())
+        .chain(night_rows())
         .chain(command_line_rows())
         .collect()
 }
@@ -228,6 +232,11 @@ fn run_rows() -> Vec<Row> {
 fn compare_rows() -> Vec<Row> {
     let rows = compare::rows().into_iter();
     rows.map(|(name, compare)| Row { name, question: Question::Compare(compare) }).collect()
+}
+
+fn night_rows() -> Vec<Row> {
+    let rows = Nights::rows().into_iter();
+    rows.map(|(name, nights)| Row { name, question: Question::Nights(nights) }).collect()
 }
 
 /// Weeks of every load that a table of values can tell: parts of tasks and a control in memory are nothing that can be imported.

@@ -8,7 +8,7 @@ use iolag_calibration::{Amount, Limit, Measured, Question, Row, rows};
 const SEED: u64 = 2026;
 const CAMPAIGNS: usize = 20;
 /// Rows that are measured here: small records of all questions.
-const SHORT: [&str; 14] = [
+const SHORT: [&str; 17] = [
     "coverage/independent/1000",
     "coverage/ar0.8/1000",
     "coverage/storms/1000",
@@ -23,6 +23,9 @@ const SHORT: [&str; 14] = [
     "compare/equal/3-hung/9",
     "compare/found/x2/30-percent/one-cell",
     "compare/same/just-not/2-percent/25",
+    "nights/equal/ar0.5/10",
+    "nights/equal/memory-steps/30",
+    "nights/found/x1.3/10",
 ];
 fn row(name: &str) -> Row {
     rows().into_iter().find(|row| row.name == name).unwrap_or_else(|| panic!("no row {name}"))

@@ -19,6 +19,7 @@ mod messages;
 mod ping;
 mod placed;
 mod programs;
+mod remember;
 mod run;
 mod storing;
 
@@ -43,6 +44,7 @@ pub use ping::conducting::{PingAttendant, conduct_ping};
 pub use ping::flight::PingFlight;
 pub use ping::plan::{PingOptions, PlannedPing, plan_ping};
 pub use placed::Placed;
+pub use remember::{records_of, records_of_stored};
 pub use run::beginning::running_state;
 pub use run::cleaning::{CleanUp, remove as remove_place};
 pub use run::conduct::{Conducted, GroupPlan, RunPlan, conduct};

@@ -28,7 +28,7 @@ pub use export::{Export, ExportForm};
 pub use form::MetadataForm;
 pub use history::{
     Batches, CommentMark, CorrelationMethod, HISTORY, HistoryCommand, HistoryMethod, HistoryPlace,
-    HistorySpan, Import, Method, Note, Notes, RenameTarget, Stratification, Undo,
+    HistorySpan, Import, Method, Note, Notes, Remember, RenameTarget, Stratification, Undo,
 };
 pub use metadata::Metadata;
 pub use options::{ColourWhen, Common, Launch, RunOptions};

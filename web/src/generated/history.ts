@@ -718,7 +718,7 @@ part: string, };
 /**
  * What the samples of a series are.
  */
-export type SeriesKind = "task" | "control" | "covariate" | "imported-duration" | "imported-value";
+export type SeriesKind = "task" | "control" | "covariate" | "imported-duration" | "imported-value" | "benchmark" | "benchmark-control";
 
 /**
  * Slots of a series by how they ended.

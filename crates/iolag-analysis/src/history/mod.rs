@@ -43,6 +43,7 @@ pub use changes::event_matching::{
 };
 pub use changes::levels::LevelRatio;
 pub use changes::moment::ChangeMoment;
+pub use changes::nights::{Runs, find_changes_of_nights};
 pub use changes::options::ChangeOptions;
 pub use changes::search::{Changes, find_changes};
 pub use comparison::{

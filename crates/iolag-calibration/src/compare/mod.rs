@@ -6,6 +6,7 @@
 pub mod campaigns;
 pub mod candidates;
 mod limits;
+pub mod nights;
 pub mod precision;
 mod rows;
 
@@ -14,6 +15,7 @@ use iolag_analysis::{CampaignEnding, ComparedRuns, ComparedWord, LogRange, compa
 use self::campaigns::{Campaign, Campaigns};
 use self::candidates::Candidate;
 use self::limits::{COVERED_LEAST, FALSE_MOST, FOUND_LEAST, SAME_WITHIN};
+pub use self::nights::Nights;
 use self::precision::Precise;
 pub use self::rows::rows;
 use crate::measured::{Limit, Measured};

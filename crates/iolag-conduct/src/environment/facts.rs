@@ -92,7 +92,7 @@ fn facts_of_host(proc: &Path, sys: &Path, etc: &Path) -> BTreeMap<String, String
     facts
 }
 
-fn facts_of_file_system(found: &FileSystem) -> BTreeMap<String, String> {
+pub(crate) fn facts_of_file_system(found: &FileSystem) -> BTreeMap<String, String> {
     let facts = [
         ("file-system", found.kind.clone()),
         ("mount-source", found.source.clone()),

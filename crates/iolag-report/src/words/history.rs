@@ -51,7 +51,7 @@ pub(crate) fn estimate(estimate: Estimate, quantity: Quantity) -> String {
 
 /// A quantile with its interval, as [`with_ends`] writes it; alone if it is not known, or has no interval.
 pub(crate) fn with_interval(quantile: &HistoryQuantile, quantity: Quantity) -> String {
-    let is_time = matches!(quantity, Quantity::Duration | Quantity::ProcessorTime | Quantity::Waiting);
+    let is_time = quantity.is_duration() || matches!(quantity, Quantity::ProcessorTime | Quantity::Waiting);
     let (measure, scale) = if is_time { (Measure::Duration, 1e9) } else { (Measure::Value, 1.0) };
     let known = |estimate: Estimate| {
         let (amount, knowledge) = match estimate {

@@ -272,6 +272,13 @@ fn readers_write_nothing_and_versions_are_respected() {
     );
     let watcher = server.socket_url("site").replace("iolag@", "watcher@");
     assert_eq!(connect(&watcher, Access::Create).unwrap().append(&record).unwrap().changed, 1);
+    // Version 4 has the same tables: it is read as it is, and becomes 5 for who writes.
+    server.ask("site", "UPDATE iolag.schema_version SET version = 4");
+    let version = || server.ask("site", "SELECT version FROM iolag.schema_version");
+    assert_eq!(connect(&url, Access::ReadOnly).unwrap().series().unwrap().len(), 1);
+    assert_eq!(version(), "4");
+    connect(&url, Access::ReadWrite).unwrap();
+    assert_eq!(version(), "5");
     server.ask("site", "UPDATE iolag.schema_version SET version = 1000");
     for access in [Access::ReadOnly, Access::ReadWrite, Access::Create] {
         let error = connect(&url, access).unwrap_err();

@@ -7,6 +7,7 @@ use iolag_backend::Target;
 use iolag_model::{Nanoseconds, OnHang, Order, parse_bytes, parse_count};
 
 use crate::args::form::MetadataForm;
+use crate::args::history::parse_place_or_usual;
 use crate::args::options::RunOptions;
 use crate::args::target::TargetParser;
 use crate::args::values::{
@@ -63,7 +64,7 @@ pub struct BenchArguments {
 }
 
 /// What a campaign is told besides what it does.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct CampaignArguments {
     /// Go on with the campaign that this run belongs to, with the same options: what is complete is not measured again
     #[arg(long, value_name = "RUN")]
@@ -71,6 +72,9 @@ pub struct CampaignArguments {
     /// Explain the result in this HTML file
     #[arg(long, value_name = "FILE", value_parser = parse_file)]
     pub report: Option<PathBuf>,
+    /// Let a history remember the results: a file on a local disk, postgres://USER@HOST/DATABASE, or default, that of `iolag watch`
+    #[arg(long, value_name = "PATH|URL", value_parser = parse_place_or_usual)]
+    pub history: Option<String>,
     /// Form of what is printed: text, md-workbench, csv or json
     #[arg(long, value_name = "FORM", default_value = "text", value_parser = parse_form)]
     pub format: MetadataForm,

@@ -20,6 +20,16 @@ pub struct HistoryPlace {
     pub history: Option<String>,
 }
 
+/// The history that `iolag watch` would take, where one may be named or not.
+const USUAL: &str = "default";
+
+impl HistoryPlace {
+    /// The one that is meant by a name that may be `default`.
+    pub fn named(place: &str) -> Self {
+        Self { history: (place != USUAL).then(|| place.to_owned()) }
+    }
+}
+
 /// Which part of a history.
 #[derive(Debug, Clone, Default, Args)]
 pub struct HistorySpan {
@@ -151,6 +161,8 @@ pub enum HistoryCommand {
     Undo(Undo),
     /// Give a target another name: all that is remembered of it is shown under that
     Rename(RenameTarget),
+    /// Let a history remember runs that are stored: a value for each operation, for changes over months
+    Remember(Remember),
     /// List what was noted and which events were imported, with the ids by which they are corrected
     Notes(Notes),
 }
@@ -177,6 +189,17 @@ pub struct Undo {
     /// The import, as `iolag history batches` lists it
     #[arg(value_name = "BATCH")]
     pub batch: BatchId,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub place: HistoryPlace,
+}
+
+/// `iolag history remember`.
+#[derive(Debug, Args)]
+pub struct Remember {
+    /// The run: its id, a part of that, last, or a path; campaign:RUN is all runs of its campaign
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<String>,
     #[command(flatten)]
     #[expect(missing_docs, reason = "flattened options document themselves")]
     pub place: HistoryPlace,
@@ -316,6 +339,11 @@ pub(super) fn parse_place(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
+/// The same, or `default`.
+pub(super) fn parse_place_or_usual(text: &str) -> Result<String, String> {
+    if text == USUAL { Ok(text.to_owned()) } else { parse_place(text) }
+}
+
 /// One line for people; what steers terminals and turns text around becomes blanks.
 fn parse_text(text: &str) -> Result<String, String> {
     let turns = |character: char| matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
@@ -432,7 +460,10 @@ mod tests {
         assert!(parse_comment("").is_err() && parse_comment("//").is_err());
         assert_eq!(parse_header("no"), Ok(HeaderRow::Absent));
         assert_eq!(parse_header("maybe"), Err("expected one of: guess, yes, no".to_owned()));
-        assert!(parse_place("").is_err());
+        assert!(parse_place("").is_err() && parse_place_or_usual("").is_err());
+        assert_eq!(HistoryPlace::named(&parse_place_or_usual("default").unwrap()).history, None);
+        let beside = HistoryPlace::named(&parse_place_or_usual("./default").unwrap()).history.unwrap();
+        assert!(beside.starts_with('/') && beside.ends_with("/default"), "{beside}");
     }
 
     proptest! {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use iolag_conduct::{Answer, ExitCode, Failure, STORE_DEADLINE, ask, become_keeper};
 
-use crate::args::{Common, Plan, RunPlan};
+use crate::args::{CampaignArguments, Common, Plan, RunPlan};
 use crate::commands::bench::conducting::{conduct, limits};
 use crate::commands::{refuse_equal_names, store_of, typed};
 use crate::documents::{Source, find_programs};
@@ -49,6 +49,7 @@ pub fn run(options: &RunPlan, common: &Common) -> Result<ExitCode, Failure> {
     let (file, text) = (options.plan.display().to_string(), read(&options.plan)?);
     let source = Source { file: &file, text: &text };
     let document = PlanDocument::parse(&source).map_err(Failure::usage)?;
+    let of_file = document.history(&source).map_err(Failure::usage)?;
     let names = document.programs();
     let path = std::env::var_os("PATH").unwrap_or_default();
     let programs = match ask("scout", STORE_DEADLINE, || find_programs(&names, &path))? {
@@ -63,7 +64,8 @@ pub fn run(options: &RunPlan, common: &Common) -> Result<ExitCode, Failure> {
     let (targets, labels) = (options.targets.clone(), options.labels.clone());
     let wishes = Wishes { targets, labels, programs };
     let planned = campaign(source, &document, &wishes, &limits()).map_err(Failure::usage)?;
-    conduct(planned, &keeper, &options.campaign, common)
+    let history = options.campaign.history.clone().or(of_file);
+    conduct(planned, &keeper, &CampaignArguments { history, ..options.campaign.clone() }, common)
 }
 
 /// What a file says.

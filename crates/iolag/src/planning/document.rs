@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::path::Path;
 
+use iolag_store::history::{check_place, is_path};
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::args::HistoryPlace;
 use crate::documents::{DocumentError, Source, Text};
 use crate::watching::Document;
 
@@ -38,6 +41,7 @@ pub struct PlanDocument {
     pub give_up_after: Option<Text>,
     pub buffer: Option<Number>,
     pub working_name: Option<Text>,
+    pub history: Option<Text>,
     #[serde(default)]
     pub labels: BTreeMap<Text, String>,
     #[serde(default)]
@@ -101,6 +105,26 @@ impl PlanDocument {
             }
             _ => error,
         })
+    }
+
+    /// The history that is to remember what comes out, as on the command line: a path is one from the directory of the file on, which is absolute.
+    ///
+    /// # Errors
+    /// One sentence with file and line.
+    pub fn history(&self, source: &Source<'_>) -> Result<Option<String>, DocumentError> {
+        let Some(text) = &self.history else { return Ok(None) };
+        let place = text.get_ref();
+        if HistoryPlace::named(place).history.is_none() {
+            return Ok(Some(place.clone()));
+        }
+        if place.is_empty() {
+            let expected = "expected default, the path of a file, or postgres://user@host/database";
+            return Err(source.error(text, expected));
+        }
+        check_place(place).map_err(|error| source.error(text, error.to_string()))?;
+        let directory = Path::new(source.file).parent().filter(|_| is_path(place));
+        let absolute = directory.map(|directory| directory.join(place).display().to_string());
+        Ok(Some(absolute.unwrap_or_else(|| place.clone())))
     }
 
     /// The programs that its commands need, as they are written.

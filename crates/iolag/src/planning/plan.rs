@@ -329,7 +329,7 @@ mod tests {
     #[test]
     fn every_key_is_read() {
         let text = "name = \"x\"\norder = \"random\"\nrepeat = 4\nseed = 7\ndeadline = \"3s\"\non-hang = \"wait\"\ngive-up-after = \"1m\"\n\
-                    buffer = \"64MiB\"\nworking-name = \"w\"\nlabels = { system = \"quiet\" }\n[[side]]\nname = \"new\"\ntarget = \"/m\"\n\
+                    history = \"default\"\nbuffer = \"64MiB\"\nworking-name = \"w\"\nlabels = { system = \"quiet\" }\n[[side]]\nname = \"new\"\ntarget = \"/m\"\n\
                     labels = { client = \"new\" }\nbefore = { command = [\"mount\", \"-a\"], deadline = \"5m\" }\nafter = { command = [\"mount\"] }\n\
                     [[bench]]\nworkload = \"metadata\"\nclients = [1, \"2\"]\npattern = \"paper\"\ndetail = \"calls\"\ndatasets = 2\nprecreate = [\"1k\"]\n\
                     objects = 9\niterations = 5\nobject-size = \"4KiB\"\noffset = 3\nthink = \"2x\"\nread-only = true\ntime-limit = \"9s\"\nwear-out = true\n\
@@ -356,6 +356,22 @@ mod tests {
         assert_eq!((spec.access, spec.durability), (Access::ReadOnly, Durability::Fsync));
         assert_eq!(spec.verification, Verification::Content);
         assert!(spec.phases.contains(&Phase::Cleanup));
+    }
+
+    #[test]
+    fn a_history_is_named_from_the_file_on() {
+        let history = |place: &str| {
+            let text = format!("\nhistory = {place:?}\n{BENCH}");
+            let source = Source { file: "/etc/site/plan.toml", text: &text };
+            let read = PlanDocument::parse(&source).and_then(|document| document.history(&source));
+            read.map(Option::unwrap_or_default).map_err(|error| error.to_string())
+        };
+        assert_eq!(history("default").unwrap(), "default");
+        assert_eq!(history("nights.sqlite").unwrap(), "/etc/site/nights.sqlite");
+        assert_eq!(history("postgres://me@db/site").unwrap(), "postgres://me@db/site");
+        assert!(history("").unwrap_err().starts_with("/etc/site/plan.toml:2: expected default, the path"));
+        let other = history("mysql://me:Geheim@db/x").unwrap_err();
+        assert!(other.starts_with("/etc/site/plan.toml:2: ") && !other.contains("Geheim"), "{other}");
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod merging;
 mod noting;
 mod older_histories;
 mod postgres;
+mod remembering;
 mod renaming;
 mod reporting;
 mod showing;

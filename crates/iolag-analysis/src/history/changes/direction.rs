@@ -22,12 +22,20 @@ pub struct Direction {
 impl Direction {
     /// Whether the number said is the inverse of the ratio.
     pub fn is_inverse(self) -> bool {
-        self.quantity == Quantity::Duration && !self.is_up
+        self.quantity.is_duration() && !self.is_up
     }
 
     /// Whether the number said is a part of what was: the less, the more it moved.
     pub fn is_part(self) -> bool {
-        self.quantity != Quantity::Duration && !self.is_up
+        !self.quantity.is_duration() && !self.is_up
+    }
+
+    /// Whether people wait longer.
+    pub fn is_slower(self) -> bool {
+        match self.quantity {
+            Quantity::Rate => !self.is_up,
+            quantity => quantity.is_duration() && self.is_up,
+        }
     }
 
     /// A ratio of levels as the number that is said.

@@ -7,6 +7,7 @@ pub(crate) mod event_effect;
 pub(crate) mod event_matching;
 pub(crate) mod levels;
 pub(crate) mod moment;
+pub(crate) mod nights;
 pub(crate) mod options;
 pub(crate) mod record;
 pub(crate) mod search;

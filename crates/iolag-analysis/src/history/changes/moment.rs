@@ -30,11 +30,15 @@ impl SeriesSummary {
         }
     }
 
-    /// The period; where that is not known, the mean time between two slots.
+    /// The period; where that is not known, the mean time between two slots, or days of benchmarks.
     fn usual_spacing(&self) -> Nanoseconds {
+        let spacings = match self.series.kind.is_of_runs() {
+            true => self.rates.by_day.len() as u64,
+            false => self.rates.total.slots,
+        };
         match (self.series.period_ns, self.first, self.last) {
             (Nanoseconds::ZERO, Some(first), Some(last)) => {
-                Nanoseconds(last.since(first).0 / self.rates.total.slots.saturating_sub(1).max(1))
+                Nanoseconds(last.since(first).0 / spacings.saturating_sub(1).max(1))
             }
             (period, ..) => period,
         }

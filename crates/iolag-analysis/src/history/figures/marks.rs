@@ -192,7 +192,9 @@ impl CorrelationFigure {
 fn name_of(variable: &Variable, several_hosts: bool) -> String {
     let host = &variable.series.host;
     let name = match variable.quantity {
-        Quantity::Duration | Quantity::Value => variable.series.to_string(),
+        Quantity::Duration | Quantity::Value | Quantity::Rate | Quantity::RunMedian => {
+            variable.series.to_string()
+        }
         _ => variable.to_string(),
     };
     if several_hosts && !host.is_empty() { format!("{name} ({host})") } else { name }

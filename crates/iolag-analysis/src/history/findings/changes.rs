@@ -60,15 +60,26 @@ impl LevelFound {
     /// no slower at all by the interval of its factor.
     fn severity(&self) -> Severity {
         let change = &self.change;
-        let is_felt = change.median_after.max(change.p95_after) >= FELT_SECONDS;
-        if self.direction.quantity != Quantity::Duration || !self.direction.is_up || !is_felt {
+        // Of runs nobody asks whether their attempts are felt by themselves: many of them are somebody's job.
+        let is_felt = match self.direction.quantity {
+            Quantity::Duration => change.median_after.max(change.p95_after) >= FELT_SECONDS,
+            _ => true,
+        };
+        if !self.direction.is_slower() || !is_felt {
             return Severity::Note;
         }
-        let is_over =
-            self.ending().is_some_and(|(next, _)| next.median_after < SERIOUS_RATIO * change.median_before);
+        let slowdown = |after: f64, before: f64| match self.direction.is_up {
+            true => after / before,
+            false => before / after,
+        };
+        let is_over = self
+            .ending()
+            .is_some_and(|(next, _)| slowdown(next.median_after, change.median_before) < SERIOUS_RATIO);
         match change.ratio.value {
             Some(ratio)
-                if ratio >= SERIOUS_RATIO && !is_over && change.ratio.excludes_none() != Some(false) =>
+                if slowdown(ratio, 1.0) >= SERIOUS_RATIO
+                    && !is_over
+                    && change.ratio.excludes_none() != Some(false) =>
             {
                 Severity::Serious
             }

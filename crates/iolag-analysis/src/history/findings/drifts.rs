@@ -4,6 +4,7 @@ use crate::finding::Severity;
 use crate::finding::of_histories::{DriftFound, HistoryFinding, HistoryFound, RecordTooShort};
 use crate::history::analysis::HistoryAnalysis;
 use crate::history::changes::change_point::ChangeShape;
+use crate::history::changes::direction::Direction;
 use crate::history::series::analysis::SeriesAnalysis;
 use crate::history::series::timed_values::Quantity;
 
@@ -18,7 +19,8 @@ pub(crate) fn findings_of_drifts(analysis: &HistoryAnalysis) -> Vec<HistoryFindi
 fn drift(of: &SeriesAnalysis) -> Option<HistoryFinding> {
     let (drift, quantity) = (of.drift?, of.summary.quantity);
     let ratio = drift.ratio.value.filter(|ratio| *ratio > 0.0)?;
-    let is_felt = quantity == Quantity::Duration && ratio > 1.0 && drift.median_last >= FELT_SECONDS;
+    let is_felt = quantity != Quantity::Duration || drift.median_last >= FELT_SECONDS;
+    let is_felt = is_felt && Direction { quantity, is_up: ratio > 1.0 }.is_slower();
     let severity = if is_felt { Severity::Warning } else { Severity::Note };
     let finding = HistoryFinding::new(HistoryFound::Drift(DriftFound { quantity, drift, ratio }), severity);
     Some(finding.of([&of.summary.series.key]).sized(ratio.ln().abs()))

@@ -4,7 +4,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use iolag_model::{Event, EventSource, HistoryColumns, Nanoseconds, Series, WallSpan, WallTime};
+use iolag_model::{
+    Event, EventSource, HistoryColumns, Nanoseconds, Series, SeriesKey, SeriesKind, WallSpan, WallTime,
+};
 use serde::{Deserialize, Serialize};
 
 use super::covariates::{Covariate, CovariateStrata, by_covariates, is_covariate};
@@ -22,7 +24,8 @@ use crate::history::changes::event_effect::{ChangesNearEvent, EventEffect, event
 use crate::history::changes::event_matching::{
     EventMatching, concerns, default_match_tolerance, match_events,
 };
-use crate::history::changes::search::find_changes;
+use crate::history::changes::nights::{Runs, find_changes_of_nights};
+use crate::history::changes::search::{Changes, find_changes};
 use crate::history::comparison::{ComparisonOptions, KindsOfDay};
 use crate::history::correlation::matrix::{CorrelatedPair, pairs_of_host};
 use crate::history::episodes::search::{SeriesEpisode, find_episodes};
@@ -95,8 +98,10 @@ pub(crate) struct ReadSeries {
     pub(crate) spacing: Option<Nanoseconds>,
     /// How it goes together with what was read of the host.
     pub(crate) of_host: Vec<CorrelatedPair>,
-    /// Absent for parts of tasks.
+    /// Absent for parts of tasks, and of benchmarks.
     pub(crate) amounts: Option<Amounts>,
+    /// Of benchmarks.
+    runs: Option<Runs>,
 }
 
 /// All of these series, in the order of their keys.
@@ -110,16 +115,19 @@ pub(crate) fn read_all<'a, S: SampleSource<'a>>(
     options: &HistoryOptions,
 ) -> Result<Vec<ReadSeries>, S::Error> {
     let source = Mutex::new(source);
-    let (first, then): (Vec<&Series>, Vec<&Series>) =
-        series.iter().partition(|series| is_covariate(series.kind));
-    let read = |which: &[&Series], covariates: &[Covariate<'_>]| {
-        let all = parallel::map(which, |series| read_one(series, &source, covariates, (told, options)));
+    let is_first = |kind: SeriesKind| is_covariate(kind) || kind == SeriesKind::BenchmarkControl;
+    let (first, then): (Vec<&Series>, Vec<&Series>) = series.iter().partition(|series| is_first(series.kind));
+    let read = |which: &[&Series], covariates: &[Covariate<'_>], controls: &[(SeriesKey, Runs)]| {
+        let beside = Beside { all: series, told, options, covariates, controls };
+        let all = parallel::map(which, |series| read_one(series, &source, &beside));
         all.into_iter().collect::<Result<Vec<ReadSeries>, S::Error>>()
     };
-    let mut all = read(&first, &[])?;
+    let mut all = read(&first, &[], &[])?;
+    let runs = |one: &mut ReadSeries| Some((one.analysis.summary.series.key.clone(), one.runs.take()?));
+    let controls: Vec<(SeriesKey, Runs)> = all.iter_mut().filter_map(runs).collect();
     let covariates: Vec<Covariate<'_>> =
         all.iter().filter_map(|one| Covariate::of(one.amounts.as_ref()?)).collect();
-    let others = read(&then, &covariates)?;
+    let others = read(&then, &covariates, &controls)?;
     drop(covariates);
     all.extend(others);
     source.into_inner().unwrap_or_else(PoisonError::into_inner).all_read();
@@ -127,12 +135,38 @@ pub(crate) fn read_all<'a, S: SampleSource<'a>>(
     Ok(all)
 }
 
+/// What else is known when a series is read.
+struct Beside<'a> {
+    all: &'a [Series],
+    told: &'a BesideSamples<'a>,
+    options: &'a HistoryOptions,
+    covariates: &'a [Covariate<'a>],
+    controls: &'a [(SeriesKey, Runs)],
+}
+
+impl Beside<'_> {
+    /// When the level of a series changed.
+    fn changes_of(&self, series: &Series, runs: Option<&Runs>, values: &TimedValues) -> Changes {
+        let Some(runs) = runs else {
+            return find_changes(values, &self.options.summary.local_time, &self.options.changes);
+        };
+        let key = &series.key;
+        let is_control = |other: &SeriesKey| (&other.host, &other.task) == (&key.host, &key.task);
+        let control = self.controls.iter().find(|(other, _)| is_control(other)).map(|(_, runs)| runs);
+        let is_of_table = |other: &&Series| {
+            other.kind == series.kind && (&other.key.host, &other.key.target) == (&key.host, &key.target)
+        };
+        let family = self.all.iter().filter(is_of_table).count();
+        find_changes_of_nights(runs, control, values.moments(), family)
+    }
+}
+
 fn read_one<'a, S: SampleSource<'a>>(
     series: &Series,
     source: &Mutex<S>,
-    covariates: &[Covariate<'_>],
-    (told, options): (&BesideSamples<'_>, &HistoryOptions),
+    beside: &Beside<'_>,
 ) -> Result<ReadSeries, S::Error> {
+    let options = beside.options;
     let mut source = source.lock().unwrap_or_else(PoisonError::into_inner);
     let columns = source.samples(series)?;
     let asked = blockers_asked(&columns);
@@ -144,10 +178,13 @@ fn read_one<'a, S: SampleSource<'a>>(
     // Nobody else reads while a long one is in memory.
     let alone = (columns.len() > LONG).then_some(source);
     let values = TimedValues::read(series, &columns, quantity_of(series));
-    let mut analysis =
-        analyse_series(series, &columns, &values, (&blockers, covariates), (told.events, options));
+    let is_of_runs = series.kind.is_of_runs();
+    let runs = is_of_runs.then(|| Runs::of(&columns, beside.told.configurations));
+    let found = beside.changes_of(series, runs.as_ref(), &values);
+    let mut analysis = analyse_series(series, &columns, &values, (&blockers, found), beside);
     analysis.last_failure = last_failure;
-    let is_whole = series.key.part.is_empty();
+    // What goes together with something must be measured more often than once a night.
+    let is_whole = series.key.part.is_empty() && !is_of_runs;
     let is_duration = series.kind.is_duration();
     let episodes = if is_duration && is_whole {
         find_episodes(series, &columns, &analysis.changes, &options.episodes)
@@ -167,6 +204,7 @@ fn read_one<'a, S: SampleSource<'a>>(
         spacing: if is_duration { usual_spacing(&columns.intended) } else { None },
         of_host,
         amounts: is_whole.then(|| Amounts::of(series, columns, &blockers)),
+        runs,
     };
     drop(alone);
     Ok(read)
@@ -176,14 +214,15 @@ fn analyse_series(
     series: &Series,
     columns: &HistoryColumns,
     values: &TimedValues,
-    (blockers, covariates): (&Blockers, &[Covariate<'_>]),
-    (events, options): (&[Event], &HistoryOptions),
+    (blockers, found): (&Blockers, Changes),
+    beside: &Beside<'_>,
 ) -> SeriesAnalysis {
-    let quantity = quantity_of(series);
-    let found = find_changes(values, &options.summary.local_time, &options.changes);
+    let (quantity, options) = (quantity_of(series), beside.options);
     let levels = found.levels();
     let changes = found.steps;
-    let concerned: Vec<&Event> = events
+    let concerned: Vec<&Event> = beside
+        .told
+        .events
         .iter()
         .filter(|event| event.source != EventSource::Journal && concerns(event, &series.key))
         .collect();
@@ -201,7 +240,9 @@ fn analyse_series(
         }
         near
     };
-    let told: Vec<&&Event> = within.skip(latest).collect();
+    let is_of_runs = series.kind.is_of_runs();
+    // What compares attempts before and after an event knows nothing of nights.
+    let told: Vec<&&Event> = within.skip(latest).filter(|_| !is_of_runs).collect();
     let event_effects = if told.is_empty() {
         Vec::new()
     } else {
@@ -218,8 +259,10 @@ fn analyse_series(
     SeriesAnalysis {
         event_effects,
         events: matching,
-        periodicity: find_periodicity(values, &within_levels(values, &levels), &options.summary.local_time),
-        by_covariate: by_covariates((series, columns), covariates, &levels, &options.summary),
+        periodicity: (!is_of_runs)
+            .then(|| find_periodicity(values, &within_levels(values, &levels), &options.summary.local_time))
+            .flatten(),
+        by_covariate: by_covariates((series, columns), beside.covariates, &levels, &options.summary),
         changes: as_strong_as_levels(changes, &summary),
         summary,
         drift: found.drift,

@@ -43,7 +43,7 @@ pub fn amount_in_words(amount: f64, quantity: Quantity) -> String {
 
 /// Whether amounts of it are seconds.
 pub(crate) const fn is_time(quantity: Quantity) -> bool {
-    matches!(quantity, Quantity::Duration | Quantity::ProcessorTime | Quantity::Waiting)
+    quantity.is_duration() || matches!(quantity, Quantity::ProcessorTime | Quantity::Waiting)
 }
 
 impl fmt::Display for EstimateInterval {

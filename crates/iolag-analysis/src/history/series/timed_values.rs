@@ -21,6 +21,11 @@ pub enum Quantity {
     Duration,
     /// What was read, in the series' unit.
     Value,
+    /// What succeeded per second of a run.
+    Rate,
+    /// How long the attempts of a run took, in the middle, in seconds.
+    #[serde(rename = "run-median")]
+    RunMedian,
     /// User and system time, in seconds.
     ProcessorTime,
     /// Duration less processor time, not below zero, in seconds.
@@ -41,6 +46,11 @@ impl Quantity {
     /// What tells of the host rather than of the task.
     pub const OF_HOST: [Self; 4] = [Self::Load5min, Self::Runnable, Self::Blocked, Self::StalledIo];
 
+    /// Whether more of it means that it takes longer.
+    pub const fn is_duration(self) -> bool {
+        matches!(self, Self::Duration | Self::RunMedian)
+    }
+
     /// Whether it is read from the host's surroundings rather than from the task itself.
     pub fn is_of_host(self) -> bool {
         Self::OF_HOST.contains(&self)
@@ -52,6 +62,8 @@ impl fmt::Display for Quantity {
         formatter.pad(match self {
             Self::Duration => "duration",
             Self::Value => "value",
+            Self::Rate => "rate",
+            Self::RunMedian => "median of a run",
             Self::ProcessorTime => "processor time",
             Self::Waiting => "waiting",
             Self::Load5min => "5-minute load",
@@ -64,7 +76,13 @@ impl fmt::Display for Quantity {
 
 /// What a series is about.
 pub(crate) const fn quantity_of(series: &Series) -> Quantity {
-    if series.kind.is_duration() { Quantity::Duration } else { Quantity::Value }
+    match (series.kind.is_duration(), series.kind.is_of_runs()) {
+        (true, _) => Quantity::Duration,
+        // Durations have no unit of their own.
+        (_, true) if series.unit.is_empty() => Quantity::RunMedian,
+        (_, true) => Quantity::Rate,
+        (false, false) => Quantity::Value,
+    }
 }
 
 /// Values of one quantity in the order of their moments.
@@ -266,7 +284,9 @@ fn reading(
             (outcome != Outcome::Error).then_some((waiting, knowledge))
         }
         Quantity::ProcessorTime => Some((columns.processor_seconds[row], Knowledge::Exactly)),
-        Quantity::Value => Some((columns.value[row], Knowledge::Exactly)),
+        Quantity::Value | Quantity::Rate | Quantity::RunMedian => {
+            Some((columns.value[row], Knowledge::Exactly))
+        }
         Quantity::Load5min => Some((columns.load_5min[row], Knowledge::Exactly)),
         Quantity::Runnable => Some((columns.runnable[row], Knowledge::Exactly)),
         Quantity::Blocked => Some((columns.blocked[row], Knowledge::Exactly)),

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use iolag_analysis::history::{
-    ChangeMoment, ChangePoint, ChangeStrength, EventBeside, EventPlace, LevelEnd, LevelFound,
+    ChangeMoment, ChangePoint, ChangeStrength, EventBeside, EventPlace, LevelEnd, LevelFound, Quantity,
 };
 use iolag_analysis::share_in_words;
 use iolag_model::WallSpan;
@@ -52,7 +52,11 @@ impl InWords for LevelFound {
 
     fn evidence(&self) -> Vec<Evidence> {
         let ChangePoint { p, greater_after, .. } = self.change;
-        let longer = "an attempt after takes longer than one before";
+        let longer = match self.direction.quantity {
+            Quantity::Rate => "a night after is faster than one before",
+            Quantity::RunMedian => "a night after is slower than one before",
+            _ => "an attempt after takes longer than one before",
+        };
         vec![
             Evidence::new("probability without a change", p_in_words(p), EvidenceAmount::Probability(p)),
             Evidence::new(longer, share_in_words(greater_after), EvidenceAmount::Share(greater_after)),

@@ -113,7 +113,9 @@ impl InWords for LagFound {
 
 fn variable(variable: &Variable, names: &Names) -> String {
     match variable.quantity {
-        Quantity::Duration | Quantity::Value => names.in_sentence(&variable.series),
+        Quantity::Duration | Quantity::Value | Quantity::Rate | Quantity::RunMedian => {
+            names.in_sentence(&variable.series)
+        }
         of_host if of_host.is_of_host() => format!("the {of_host}"),
         other => format!("{other} of {}", names.in_sentence(&variable.series)),
     }

@@ -23,14 +23,16 @@ impl InWords for DriftFound {
     }
 
     fn advice(&self) -> Cow<'static, str> {
-        match (self.quantity, self.ratio > 1.0) {
-            (Quantity::Duration, true) => {
+        let is_of_time = self.quantity.is_duration() || self.quantity == Quantity::Rate;
+        let direction = Direction { quantity: self.quantity, is_up: self.ratio > 1.0 };
+        match direction.is_slower() {
+            true => {
                 "Nothing happened on one day: look for what grows, as files in a directory, users or the fill of a file system."
             }
-            (Quantity::Duration, false) => {
+            false if is_of_time => {
                 "Nothing happened on one day, and nothing is amiss: what became less, as files in a directory or users, may tell what it takes long for."
             }
-            _ => "Nothing happened on one day.",
+            false => "Nothing happened on one day.",
         }
         .into()
     }

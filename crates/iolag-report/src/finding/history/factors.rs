@@ -14,9 +14,9 @@ pub(super) enum Tense {
 
 /// `takes`, `is`, `took`, `was`.
 const fn verb(direction: Direction, tense: Tense) -> &'static str {
-    match (direction.quantity, direction.is_up, tense) {
-        (Quantity::Duration, true, Tense::Present) => "takes",
-        (Quantity::Duration, true, Tense::Past) => "took",
+    match (direction.quantity.is_duration(), direction.is_up, tense) {
+        (true, true, Tense::Present) => "takes",
+        (true, true, Tense::Past) => "took",
         (_, _, Tense::Present) => "is",
         (_, _, Tense::Past) => "was",
     }
@@ -24,9 +24,9 @@ const fn verb(direction: Direction, tense: Tense) -> &'static str {
 
 /// The same of several.
 pub(super) const fn plural_verb(direction: Direction, tense: Tense) -> &'static str {
-    match (direction.quantity, direction.is_up, tense) {
-        (Quantity::Duration, true, Tense::Present) => "take",
-        (Quantity::Duration, true, Tense::Past) => "took",
+    match (direction.quantity.is_duration(), direction.is_up, tense) {
+        (true, true, Tense::Present) => "take",
+        (true, true, Tense::Past) => "took",
         (_, _, Tense::Present) => "are",
         (_, _, Tense::Past) => "were",
     }
@@ -35,8 +35,9 @@ pub(super) const fn plural_verb(direction: Direction, tense: Tense) -> &'static 
 /// What stands after the number.
 pub(super) const fn measure(direction: Direction) -> &'static str {
     match (direction.quantity, direction.is_up) {
-        (Quantity::Duration, true) => "times as long",
-        (Quantity::Duration, false) => "times as fast",
+        (Quantity::Duration | Quantity::RunMedian, true) => "times as long",
+        (Quantity::Duration | Quantity::RunMedian, false) | (Quantity::Rate, true) => "times as fast",
+        (Quantity::Rate, false) => "as fast",
         (_, true) => "times as much",
         (_, false) => "as much",
     }
@@ -44,8 +45,9 @@ pub(super) const fn measure(direction: Direction) -> &'static str {
 
 const fn without_number(direction: Direction) -> &'static str {
     match (direction.quantity, direction.is_up) {
-        (Quantity::Duration, true) => "longer",
-        (Quantity::Duration, false) => "faster",
+        (Quantity::Duration | Quantity::RunMedian, true) => "longer",
+        (Quantity::Duration | Quantity::RunMedian, false) | (Quantity::Rate, true) => "faster",
+        (Quantity::Rate, false) => "slower",
         (_, true) => "greater",
         (_, false) => "smaller",
     }
@@ -131,6 +133,10 @@ mod tests {
         assert_eq!(longer, "takes 3.6 times as long (95 %: 3.2 to 4.0)");
         let less = words(Quantity::Value, false, [0.28, 0.25, 0.31]);
         assert_eq!(less, "is 28 % as much (95 %: 25 % to 31 %)");
+        let slower = words(Quantity::Rate, false, [0.7, 0.64, 0.78]);
+        assert_eq!(slower, "is 70 % as fast (95 %: 64 % to 78 %)");
+        let median = words(Quantity::RunMedian, true, [1.43, 1.28, 1.56]);
+        assert_eq!(median, "takes 1.4 times as long (95 %: 1.28 to 1.56)");
     }
 
     #[test]

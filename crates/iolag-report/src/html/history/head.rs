@@ -29,7 +29,8 @@ pub(super) fn hosts<'a>(report: &HistoryReport<'a>) -> Vec<&'a str> {
 
 /// Targets, sorted; what belongs to a host alone has none.
 pub(super) fn targets<'a>(report: &HistoryReport<'a>) -> Vec<&'a str> {
-    let probed = report.analysis.series.iter().filter(|one| one.summary.series.kind != SeriesKind::Control);
+    let is_control = |kind| matches!(kind, SeriesKind::Control | SeriesKind::BenchmarkControl);
+    let probed = report.analysis.series.iter().filter(|one| !is_control(one.summary.series.kind));
     sorted(probed.map(|one| one.summary.series.key.target.as_str()))
 }
 

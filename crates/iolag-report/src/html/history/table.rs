@@ -25,13 +25,18 @@ const QUANTILES: [(f64, &str, &str); 5] = [
 /// Durations, then values.
 pub(super) fn table(report: &HistoryReport<'_>, page: &mut Markup) {
     let all: Vec<&SeriesSummary> = report.analysis.series.iter().map(|one| &one.summary).collect();
-    let (durations, values): (Vec<_>, Vec<_>) =
+    let (durations, others): (Vec<_>, Vec<_>) =
         all.into_iter().partition(|one| one.quantity == Quantity::Duration);
-    if durations.is_empty() && values.is_empty() {
+    let (benchmarks, values): (Vec<_>, Vec<_>) =
+        others.into_iter().partition(|one| one.series.kind.is_of_runs());
+    if durations.is_empty() && values.is_empty() && benchmarks.is_empty() {
         page.raw("<p class=\"nothing\">Nothing was measured, so there is no table.</p>\n");
     }
     if !durations.is_empty() {
         write_table(report, &durations, "Durations", page);
+    }
+    if !benchmarks.is_empty() {
+        write_table(report, &benchmarks, "Benchmarks, a value for each run", page);
     }
     if !values.is_empty() {
         write_table(report, &values, "Values", page);
@@ -169,6 +174,8 @@ const fn kind_of(summary: &SeriesSummary) -> &'static str {
         SeriesKind::Control => "control",
         SeriesKind::Covariate => "covariate",
         SeriesKind::ImportedDuration | SeriesKind::ImportedValue => "imported",
+        SeriesKind::Benchmark => "benchmark",
+        SeriesKind::BenchmarkControl => "benchmark, control",
     }
 }
 

@@ -144,7 +144,7 @@ pub(crate) fn sides(pair: &CorrelatedPair) -> [&Variable; 2] {
 
 pub(crate) fn side(variable: &Variable) -> String {
     match variable.quantity {
-        Quantity::Duration | Quantity::Value => task(&variable.series),
+        Quantity::Duration | Quantity::Value | Quantity::Rate | Quantity::RunMedian => task(&variable.series),
         other => other.to_string(),
     }
 }

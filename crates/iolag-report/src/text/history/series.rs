@@ -28,8 +28,9 @@ impl Page<'_> {
         let summaries = || self.analysis.series.iter().map(|one| &one.summary);
         let durations: Vec<&SeriesSummary> =
             summaries().filter(|one| one.quantity == Quantity::Duration).collect();
-        let values: Vec<&SeriesSummary> =
-            summaries().filter(|one| one.quantity != Quantity::Duration).collect();
+        let (benchmarks, values): (Vec<&SeriesSummary>, Vec<&SeriesSummary>) = summaries()
+            .filter(|one| one.quantity != Quantity::Duration)
+            .partition(|one| one.series.kind.is_of_runs());
         let mut text = String::new();
         if !durations.is_empty() {
             text.push_str(
@@ -40,6 +41,13 @@ impl Page<'_> {
             text.push_str(&self.shares_table(&durations));
             text.push_str(&self.endings(&durations));
             text.push_str(&self.time_spent(&durations));
+        }
+        if !benchmarks.is_empty() {
+            text.push_str(&self.heading(
+                "Benchmarks",
+                "a value for each run: median with 95 % interval, greatest 5 %, greatest",
+            ));
+            text.push_str(&self.durations_table(&benchmarks, false));
         }
         if !values.is_empty() {
             text.push_str(&self.heading("Values", "median with 95 % interval, greatest 5 %, greatest"));

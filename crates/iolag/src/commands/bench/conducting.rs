@@ -8,9 +8,11 @@ use iolag_conduct::{
 };
 use iolag_report::comparison_text;
 
-use crate::args::{BenchArguments, BenchPlaces, CampaignArguments, Common, MetadataForm};
+use crate::args::{BenchArguments, BenchPlaces, CampaignArguments, Common, HistoryPlace, MetadataForm};
 use crate::commands::bench::campaign::{self, resume};
 use crate::commands::compare::of_campaign;
+use crate::commands::history::access::Chosen;
+use crate::commands::history::remember;
 use crate::commands::labels;
 use crate::commands::runs::report::write_report_of;
 use crate::commands::runs::show;
@@ -30,6 +32,9 @@ pub fn conduct(
 ) -> Result<ExitCode, Failure> {
     output::refuse_lost_document(common)?;
     output::refuse_lost_report(options.report.as_deref())?;
+    // While relative paths still mean what they did when it was typed.
+    let history =
+        options.history.as_deref().map(|place| Chosen::new(&HistoryPlace::named(place))).transpose()?;
     let earlier = match &options.resume {
         Some(name) => resume(&mut campaign, name, common)?,
         None => Vec::new(),
@@ -60,6 +65,10 @@ pub fn conduct(
     };
     let text = text + &comparison(&runs, options, common);
     let delivered = output::deliver(common, &text, || campaign::json(&runs));
+    if let Some(history) = &history {
+        let stored: Vec<&Stored> = runs.iter().map(|(_, stored)| *stored).collect();
+        code = code.max(remember::conducted(history, &stored, common));
+    }
     if let Some(path) = &options.report {
         let places: Vec<PathBuf> = done.iter().map(|(_, _, run)| (*run).clone()).collect();
         write_report_of(&places, path, common)?;

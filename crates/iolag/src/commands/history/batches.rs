@@ -1,4 +1,5 @@
-//! `iolag history batches`, `undo` and `notes`: what was imported and noted, and how an import is taken back; `rename` is in `renaming.rs`.
+//! `iolag history batches`, `undo` and `notes`: what was imported and noted, and how an import is taken back; `rename` is in `renaming.rs`, `remember` in
+//! `remember.rs`.
 
 use iolag_model::{Batch, BatchContent, BatchId, EventSource, HistoryRecord, counted};
 use iolag_report::{batches_text, notes_text, write_batches_json, write_notes_json};
@@ -18,6 +19,7 @@ pub fn run(command: &HistoryCommand, common: &Common) -> Result<ExitCode, Failur
         HistoryCommand::Batches(options) => list(options, common),
         HistoryCommand::Undo(options) => undo(options, common),
         HistoryCommand::Rename(options) => crate::commands::history::renaming::run(options, common),
+        HistoryCommand::Remember(options) => crate::commands::history::remember::run(options, common),
         HistoryCommand::Notes(options) => notes(options, common),
     }
 }

@@ -9,6 +9,7 @@ pub mod moment;
 pub mod note;
 pub mod page;
 mod reading;
+pub mod remember;
 mod renaming;
 pub mod show;
 mod source;

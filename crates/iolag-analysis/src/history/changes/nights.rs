@@ -1,0 +1,352 @@
+//! When did a benchmark change that is run every night?
+//!
+//! A night is what lies within half a day of its first run; its value is the middle of its runs, on a logarithmic scale. Where the same was measured in the
+//! host's memory in every one of these nights, and it is less that makes one night more like the next, it is less that: a slow machine is no slow storage.
+//! Runs of other options are another benchmark, and compared with their own kind only. Changes are sought as a short sequence lets them
+//! ([`crate::statistics::change::few_values`]), then in either part; a series is one of a table, all of which together are wrong in one of twenty cases.
+//!
+//! Limits: three nights make a level at least; a level that comes back is found only where either change is by itself; what stays three nights or more in a load
+//! that wanders for weeks may be told (docs/calibration.md).
+
+use std::collections::BTreeMap;
+
+use iolag_model::{Configuration, ConfigurationKey, HistoryColumns, Nanoseconds, WallTime};
+
+use super::change_point::{ChangePoint, ChangeShape, ChangeStrength};
+use super::drift::drift_of;
+use super::levels::{LevelRatio, share_greater};
+use super::search::Changes;
+use crate::history::series::timed_values::TimedValues;
+use crate::statistics::change::few_values::{FewExplained, FewTerm, explain_few};
+use crate::statistics::knowledge::Knowledge;
+use crate::statistics::multiple_testing::SIGNIFICANCE;
+use crate::statistics::student::{CONFIDENCE, student_two_sided};
+
+/// What begins so long after the first run of a night is another one.
+const NIGHT: Nanoseconds = Nanoseconds::from_seconds(12 * 3600);
+/// How long before the first run of a night the host's memory may have been measured for it.
+const BEFORE_NIGHT: Nanoseconds = Nanoseconds(NIGHT.0 / 2);
+
+/// Smallest change that is told: what compares runs calls less the same.
+const MAGNITUDE_LEAST: f64 = 0.05;
+
+/// The values of runs, by the options that they had.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Runs(BTreeMap<String, TimedValues>);
+
+impl Runs {
+    /// Those of one kind of options, at these moments.
+    pub fn known(moments: &[WallTime], values: &[f64]) -> Self {
+        Self([(String::new(), TimedValues::known(moments, values))].into())
+    }
+
+    /// Those of a series. A run of which no options are known is of its own kind.
+    pub(crate) fn of(columns: &HistoryColumns, configurations: &[Configuration]) -> Self {
+        let known: BTreeMap<ConfigurationKey, &str> =
+            configurations.iter().filter_map(|one| Some((one.key, one.options()?))).collect();
+        let mut by_options: BTreeMap<String, (Vec<WallTime>, Vec<f64>)> = BTreeMap::new();
+        for row in 0..columns.len() {
+            let options = known.get(&columns.configuration[row]).copied().unwrap_or_default();
+            let (moments, values) = by_options.entry(options.to_owned()).or_default();
+            moments.push(columns.start[row]);
+            values.push(columns.value[row]);
+        }
+        let known = |(moments, values): (Vec<_>, Vec<_>)| TimedValues::known(&moments, &values);
+        Self(by_options.into_iter().map(|(options, runs)| (options, known(runs))).collect())
+    }
+}
+
+/// Changes between the nights of a benchmark, all runs of which were at these `moments`, beside the same in the host's memory; at most one of twenty tables of
+/// so many benchmarks (`family`) has a false one.
+pub fn find_changes_of_nights(
+    runs: &Runs,
+    control: Option<&Runs>,
+    moments: &[WallTime],
+    family: usize,
+) -> Changes {
+    let of_options = |(options, runs)| Nights::of(runs, control.and_then(|control| control.0.get(options)));
+    let kinds: Vec<Nights> = runs.0.iter().filter_map(of_options).collect();
+    let family = (family.max(1) * kinds.len()) as f64;
+    let mut changes = Changes::default();
+    for nights in &kinds {
+        nights.search(0, nights.levels.len(), family, &mut changes);
+    }
+    for told in [&mut changes.steps, &mut changes.small] {
+        told.iter_mut().for_each(|change| {
+            change.place = moments.partition_point(|moment| *moment < change.first_after);
+        });
+        told.sort_by_key(|change| change.place);
+    }
+    changes
+}
+
+/// Nights in the order of time.
+struct Nights {
+    /// First and last run of each.
+    moments: Vec<[WallTime; 2]>,
+    /// Logarithms.
+    levels: Vec<f64>,
+}
+
+impl Nights {
+    /// `None` if a value has no logarithm, as a rate of nothing has none.
+    fn of(runs: &TimedValues, control: Option<&TimedValues>) -> Option<Self> {
+        let logarithms = runs.logarithms()?;
+        let moments = runs.moments();
+        let mut nights = Self { moments: Vec::new(), levels: Vec::new() };
+        let mut first = 0;
+        while first < moments.len() {
+            let length = moments[first..].partition_point(|moment| *moment < moments[first].after(NIGHT));
+            nights.moments.push([moments[first], moments[first + length - 1]]);
+            nights.levels.push(middle(&logarithms[first..first + length])?);
+            first += length;
+        }
+        if let Some(control) = control.and_then(|control| nights.of_control(control)) {
+            nights.take_away(&control);
+        }
+        Some(nights)
+    }
+
+    /// What was measured in the host's memory in each night; `None` where it was not in all.
+    fn of_control(&self, control: &TimedValues) -> Option<Vec<f64>> {
+        let logarithms = control.logarithms()?;
+        let until = |moment: WallTime| control.moments().partition_point(|other| *other < moment);
+        let of_night = |[first, _]: &[WallTime; 2]| {
+            middle(&logarithms[until(first.before(BEFORE_NIGHT))..until(first.after(NIGHT))])
+        };
+        self.moments.iter().map(of_night).collect()
+    }
+
+    /// Takes away what the host had in common with them, if it explains how nights differ from the next: levels stay what they are on average.
+    fn take_away(&mut self, control: &[f64]) {
+        let mean = control.iter().sum::<f64>() / control.len() as f64;
+        let less: Vec<f64> =
+            self.levels.iter().zip(control).map(|(level, control)| level - (control - mean)).collect();
+        let unlike = |levels: &[f64]| levels.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum::<f64>();
+        if unlike(&less) < unlike(&self.levels) {
+            self.levels = less;
+        }
+    }
+
+    /// The greatest change of the nights from `first` up to, not including, `end`, and those before and after it.
+    fn search(&self, first: usize, end: usize, family: f64, changes: &mut Changes) {
+        let levels = &self.levels[first..end];
+        let Some(found) = explain_few(levels) else { return };
+        let p = found.p * family;
+        if p > SIGNIFICANCE {
+            return;
+        }
+        match found.term {
+            FewTerm::Step(place) => {
+                let change = ChangePoint { p, ..self.change([first, first + place, end], &found) };
+                let is_told =
+                    change.ratio.value.is_some_and(|ratio| ratio.ln().abs() >= MAGNITUDE_LEAST.ln_1p());
+                if is_told { &mut changes.steps } else { &mut changes.small }.push(change);
+                self.search(first, first + place, family, changes);
+                self.search(first + place, end, family, changes);
+            }
+            FewTerm::Line if levels.len() == self.levels.len() => {
+                let begins: Vec<WallTime> = self.moments.iter().map(|moments| moments[0]).collect();
+                let values = TimedValues::known(&begins, &self.amounts(first, end));
+                changes.drift = drift_of(&values, p, MAGNITUDE_LEAST).or(changes.drift);
+            }
+            FewTerm::Line => {}
+        }
+    }
+
+    fn amounts(&self, first: usize, end: usize) -> Vec<f64> {
+        self.levels[first..end].iter().map(|level| level.exp()).collect()
+    }
+
+    fn change(&self, [first, place, end]: [usize; 3], found: &FewExplained) -> ChangePoint {
+        let (before, after) = (self.amounts(first, place), self.amounts(place, end));
+        let apart = found.apart(&self.levels[first..end], place - first);
+        let reach = student_two_sided((end - first) as f64 - 2.0, CONFIDENCE) * apart.error;
+        let [median_before, median_after] = [&before, &after].map(|side| at_share(side, 0.5));
+        ChangePoint {
+            last_before: self.moments[place - 1][1],
+            first_after: self.moments[place][0],
+            began: None,
+            place,
+            count_before: before.len() as u64,
+            count_after: after.len() as u64,
+            median_before,
+            median_before_is: Knowledge::Exactly,
+            median_after,
+            median_after_is: Knowledge::Exactly,
+            p95_after: at_share(&after, 0.95),
+            ratio: LevelRatio {
+                value: Some(apart.size.exp()),
+                value_is: Knowledge::Exactly,
+                low: Some((apart.size - reach).exp()),
+                high: Some((apart.size + reach).exp()),
+            },
+            greater_after: share_greater(&before, &after),
+            p: found.p,
+            shape: ChangeShape::Step,
+            strength: ChangeStrength::of(before.len().min(after.len()) as f64),
+        }
+    }
+}
+
+/// The median, between two of an even number.
+fn middle(values: &[f64]) -> Option<f64> {
+    let mut ordered = values.to_vec();
+    ordered.sort_unstable_by(f64::total_cmp);
+    let last = ordered.len().checked_sub(1)?;
+    Some((ordered[last / 2] + ordered[last.div_ceil(2)]) / 2.0)
+}
+
+fn at_share(values: &[f64], share: f64) -> f64 {
+    let mut ordered = values.to_vec();
+    ordered.sort_unstable_by(f64::total_cmp);
+    ordered[((share * ordered.len() as f64).ceil() as usize).clamp(1, ordered.len()) - 1]
+}
+
+#[cfg(test)]
+mod tests {
+    use iolag_model::Random;
+
+    use super::super::options::ChangeOptions;
+    use super::super::search::find_changes;
+    use super::*;
+    use crate::history::calendar::local_time::LocalTime;
+
+    const RUNS: i64 = 4;
+    const DAY_SECONDS: i64 = 86_400;
+    /// Of November 2026 the first, at ten past two.
+    const FIRST: i64 = 1_793_498_400 + 600;
+
+    /// The runs of a night, ten minutes apart.
+    fn moment(night: i64, run: i64) -> WallTime {
+        WallTime::from_seconds(FIRST + night * DAY_SECONDS + run * 600)
+    }
+
+    /// Rates of nights that differ by 3 %, of runs that differ by 2 %; what a night has besides is `of_night`.
+    fn rates(nights: i64, seed: u64, of_night: impl Fn(i64) -> f64) -> TimedValues {
+        let mut noise = Random::new(seed);
+        let (mut moments, mut values) = (Vec::new(), Vec::new());
+        for night in 0..nights {
+            let luck = 0.03 * noise.normal();
+            for run in 0..RUNS {
+                moments.push(moment(night, run));
+                values.push(500.0 * (of_night(night) + luck + 0.02 * noise.normal()).exp());
+            }
+        }
+        TimedValues::known(&moments, &values)
+    }
+
+    fn runs(values: TimedValues) -> Runs {
+        Runs([("8f".to_owned(), values)].into())
+    }
+
+    fn found(values: &TimedValues, control: Option<TimedValues>) -> Changes {
+        let control = control.map(runs);
+        find_changes_of_nights(&runs(values.clone()), control.as_ref(), values.moments(), 4)
+    }
+
+    /// A rate that is 30 % less from a night on.
+    fn less_from(night: i64) -> impl Fn(i64) -> f64 {
+        move |of| if of < night { 0.0 } else { 0.7_f64.ln() }
+    }
+
+    #[test]
+    fn a_step_of_30_percent_is_dated_in_ten_nights() {
+        for (seed, place) in [(1, 5), (2, 4), (3, 6), (4, 5), (5, 3), (6, 7)] {
+            let values = rates(10, seed, less_from(place));
+            let changes = found(&values, None);
+            let [change] = changes.steps[..] else { panic!("{seed}: {changes:?}") };
+            assert_eq!(change.last_before, moment(place - 1, RUNS - 1), "{seed}");
+            assert_eq!(change.first_after, moment(place, 0), "{seed}");
+            assert_eq!(change.place as i64, place * RUNS);
+            assert_eq!((change.count_before as i64, change.count_after as i64), (place, 10 - place));
+            let ratio = change.ratio;
+            assert!(ratio.low.unwrap() < 0.7 && 0.7 < ratio.high.unwrap(), "{seed}: {ratio:?}");
+            assert!(change.p <= SIGNIFICANCE && change.greater_after < 0.5);
+        }
+    }
+
+    #[test]
+    fn nothing_is_found_where_nothing_is_nor_in_too_few_nights() {
+        for seed in 10..40 {
+            assert_eq!(found(&rates(10, seed, |_| 0.0), None), Changes::default(), "{seed}");
+        }
+        for nights in 0..6 {
+            assert_eq!(found(&rates(nights, 1, less_from(3)), None), Changes::default());
+        }
+        let nothing = TimedValues::known(&[moment(0, 0); 20], &[0.0; 20]);
+        assert_eq!(found(&nothing, None), Changes::default());
+    }
+
+    /// What is built for thousands of values says nothing of ten, however far apart they are. (Of their 40 runs it would: it takes them for 40 values.)
+    #[test]
+    fn the_search_of_attempts_finds_no_step_in_ten_values() {
+        for seed in 1..6 {
+            let runs = rates(10, seed, less_from(5));
+            let first = |values: &[f64]| values.iter().copied().step_by(RUNS as usize).collect::<Vec<_>>();
+            let moments: Vec<WallTime> = runs.moments().iter().copied().step_by(RUNS as usize).collect();
+            let nights = TimedValues::known(&moments, &first(runs.values()));
+            let changes = find_changes(&nights, &LocalTime::UTC, &ChangeOptions::default());
+            assert!(changes.steps.is_empty(), "{seed}: {changes:?}");
+        }
+    }
+
+    #[test]
+    fn what_the_host_has_in_common_with_the_storage_is_no_change_of_storage() {
+        for seed in 1..6 {
+            let control = || Some(rates(10, seed + 100, less_from(5)));
+            assert!(found(&rates(10, seed, less_from(5)), control()).steps.is_empty(), "{seed}: both");
+            let storage = found(&rates(10, seed, less_from(5)), Some(rates(10, seed + 100, |_| 0.0)));
+            assert_eq!(storage.steps.len(), 1, "{seed}: storage alone");
+            assert!(found(&rates(10, seed, |_| 0.0), control()).steps.is_empty(), "{seed}: memory alone");
+        }
+    }
+
+    #[test]
+    fn a_night_that_the_memory_was_not_measured_in_is_judged_without_it() {
+        let whole = rates(10, 2, less_from(5));
+        let control = rates(9, 102, less_from(5));
+        assert_eq!(found(&whole, Some(control)).steps.len(), 1);
+    }
+
+    #[test]
+    fn other_options_are_another_benchmark() {
+        let values = rates(20, 7, less_from(10));
+        let by_options = [("8f", 0..40), ("90", 40..80)]
+            .map(|(options, of)| (options.to_owned(), values.part(of.start, of.end)));
+        let changes = find_changes_of_nights(&Runs(by_options.into()), None, values.moments(), 4);
+        assert_eq!(changes, Changes::default());
+        assert_eq!(found(&values, None).steps.len(), 1);
+    }
+
+    #[test]
+    fn a_second_change_is_found_after_the_first() {
+        let course = |night| match night {
+            0..10 => 0.0,
+            10..20 => 0.7_f64.ln(),
+            _ => 0.5_f64.ln(),
+        };
+        let steps = found(&rates(30, 3, course), None).steps;
+        let places: Vec<i64> = steps.iter().map(|step| step.place as i64 / RUNS).collect();
+        assert_eq!(places, [10, 20], "{steps:?}");
+    }
+
+    #[test]
+    fn what_becomes_less_little_by_little_drifts() {
+        let changes = found(&rates(60, 5, |night| -0.01 * night as f64), None);
+        assert!(changes.steps.is_empty(), "{changes:?}");
+        let ratio = changes.drift.unwrap().ratio.value.unwrap();
+        assert!((0.5..0.75).contains(&ratio), "{ratio}");
+    }
+
+    #[test]
+    fn a_night_is_half_a_day_from_its_first_run() {
+        let hours = [0, 1, 11, 12, 13, 23, 24, 48];
+        let moments = hours.map(|hour| WallTime::from_seconds(hour * 3600));
+        let values = TimedValues::known(&moments, &[1.0, 2.0, 4.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
+        let nights = Nights::of(&values, None).unwrap();
+        let first: Vec<i64> = nights.moments.iter().map(|[first, _]| first.0 / 3_600_000_000_000).collect();
+        assert_eq!(first, [0, 12, 24, 48]);
+        assert!((nights.levels[0].exp() - 2.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,120 @@
+//! `iolag history remember`, and what `--history` of a bench does: values of runs enter a history.
+
+use iolag_conduct::{ExitCode, Failure, Stored, records_of, records_of_stored};
+use iolag_model::{HistoryRecord, RunRecord, counted};
+use iolag_store::history::Access;
+use iolag_store::{KeeperIdentity, RunDirectory};
+use serde::{Deserialize, Serialize};
+
+use crate::args::{Common, Remember};
+use crate::commands::Located;
+use crate::commands::history::access::{Chosen, ask_history, failure};
+use crate::commands::runs::show;
+use crate::output;
+
+/// Before a run, all of whose campaign is meant.
+const CAMPAIGN: &str = "campaign:";
+
+/// What runs have to be remembered of them.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Found {
+    records: Vec<HistoryRecord>,
+    /// Runs that have values.
+    runs: u64,
+    /// Why others have none, in sentences.
+    left_out: Vec<String>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If there is no such run, or it cannot be read, or the history not be written.
+pub fn run(options: &Remember, common: &Common) -> Result<ExitCode, Failure> {
+    output::refuse_document(common, "history remember")?;
+    let chosen = Chosen::new(&options.place)?;
+    let located = Located::of(common)?;
+    let found = output::ask_store(&located.root, || {
+        let mut found = Found::default();
+        for name in &options.runs {
+            for (run, record) in meant(&located, name)? {
+                found.add_stored(&run, &record)?;
+            }
+        }
+        Ok(found)
+    })?;
+    found.left_out.iter().for_each(|sentence| output::complain(sentence));
+    if found.records.is_empty() {
+        return Err(Failure::unusable("there is nothing to remember: no run of these has a value"));
+    }
+    let text = append(&chosen, &found)?;
+    Ok(output::print(&format!("{text}\n")))
+}
+
+/// Lets a history remember what was just conducted, and says so. The results are told and stored already, so that a history that cannot be written loses
+/// nothing: why it cannot is told.
+pub fn conducted(chosen: &Chosen, runs: &[&Stored], common: &Common) -> ExitCode {
+    let mut found = Found::default();
+    for stored in runs {
+        found.add(&stored.record, records_of(stored));
+    }
+    let Some(first) = runs.first().filter(|_| found.runs > 0) else {
+        output::notice(common, "there is nothing to remember: no run came far enough to have a value");
+        return ExitCode::Fine;
+    };
+    match append(chosen, &found) {
+        Ok(text) => {
+            output::notice(common, &text);
+            ExitCode::Fine
+        }
+        Err(failure) => {
+            let campaign = &first.record.campaign;
+            output::complain(&format!(
+                "{}; the runs are stored, and can be remembered later: iolag history remember {CAMPAIGN}{campaign}",
+                failure.sentence
+            ));
+            failure.code
+        }
+    }
+}
+
+impl Found {
+    fn add(&mut self, record: &RunRecord, records: Vec<HistoryRecord>) {
+        match records.len() {
+            0 => self.left_out.push(format!("run {} was broken off before it had a value", record.id)),
+            _ => self.runs += 1,
+        }
+        self.records.extend(records);
+    }
+
+    fn add_stored(&mut self, run: &RunDirectory, record: &RunRecord) -> Result<(), Failure> {
+        if KeeperIdentity::of(record).is_some_and(|keeper| keeper.is_alive()) {
+            self.left_out.push(format!("run {} is still running, and not remembered yet", record.id));
+            return Ok(());
+        }
+        self.add(record, records_of_stored(run, record).map_err(Failure::unusable)?);
+        Ok(())
+    }
+}
+
+/// The runs that a name means.
+fn meant(located: &Located, name: &str) -> Result<Vec<(RunDirectory, RunRecord)>, Failure> {
+    let Some(name) = name.strip_prefix(CAMPAIGN) else { return Ok(vec![show::open(located, name)?]) };
+    let (_, one) = show::open(located, name)?;
+    let listed = located.open()?.list().map_err(Failure::unusable)?;
+    let records = listed.into_iter().filter_map(|listed| listed.record.ok());
+    let members = records.filter(|record| record.campaign == one.campaign);
+    members.map(|record| show::open(located, record.id.as_str())).collect()
+}
+
+/// As in `remembered 8 runs in /var/lib/iolag/history.sqlite: 32 values`.
+fn append(chosen: &Chosen, found: &Found) -> Result<String, Failure> {
+    let changed = ask_history(chosen, || {
+        let mut history = chosen.open(Access::Create)?;
+        Ok(history.append(&found.records).map_err(failure)?.changed)
+    })?;
+    let is_value = |record: &&HistoryRecord| matches!(record, HistoryRecord::Sample(_));
+    let values = found.records.iter().filter(is_value).count() as u64;
+    let known = if changed == 0 { ", all of which it knew" } else { "" };
+    let (runs, values) = (counted(found.runs, "run", "runs"), counted(values, "value", "values"));
+    Ok(format!("remembered {runs} in {}: {values}{known}", chosen.shown()))
+}
