@@ -14,7 +14,8 @@ use iolag_analysis::{CampaignEnding, ComparedRuns, ComparedWord, LogRange, compa
 
 use self::campaigns::{Campaign, Campaigns};
 use self::candidates::Candidate;
-use self::limits::{COVERED_LEAST, FALSE_MOST, FOUND_LEAST, SAME_WITHIN};
+pub use self::limits::FOUND_LEAST;
+use self::limits::{COVERED_LEAST, FALSE_MOST, SAME_WITHIN};
 pub use self::nights::Nights;
 use self::precision::Precise;
 pub use self::rows::rows;

@@ -10,16 +10,14 @@ mod written_before;
 mod study;
 mod user;
 
-mod correcting;
 mod faults;
 mod importing;
 mod incident;
 mod merging;
-mod noting;
 mod older_histories;
 mod postgres;
-mod remembering;
 mod renaming;
 mod reporting;
 mod showing;
 mod strata;
+mod written;
