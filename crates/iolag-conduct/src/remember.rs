@@ -215,7 +215,7 @@ mod tests {
         let cell = Cell { operation: Operation::Read, phase: None };
         let cells =
             vec![CellValue { cell, target: TargetIndex(0), attempts: 9, amounts: vec![(quantity, amount)] }];
-        RunValues { standing, cells }
+        RunValues { standing, cells, step: 0.0 }
     }
 
     fn rate(record: &RunRecord) -> (Configuration, Series, HistorySample) {
@@ -309,7 +309,7 @@ mod tests {
         let mut precreated = values(Standing::Whole, RunQuantity::Rate, RunAmount::Known(5.0));
         precreated.cells[0].cell.phase = Some(Phase::Precreate);
         assert_eq!(records_of_values(&record, &precreated), []);
-        let none = RunValues { standing: Standing::BrokenOff, cells: Vec::new() };
+        let none = RunValues { standing: Standing::BrokenOff, cells: Vec::new(), step: 0.0 };
         assert_eq!(records_of_values(&record, &none), []);
         let without_clock = RunRecord { anchors: Vec::new(), ..record.clone() };
         assert_eq!(
