@@ -9,6 +9,9 @@ use iolag_model::Phase;
 
 use crate::args::values::{parse_any_phase, parse_file, parse_label};
 
+/// What `--same-within` is if it is not given.
+const SAME_WITHIN: f64 = 0.05;
+
 /// `iolag compare`.
 #[derive(Debug, Args)]
 pub struct Compare {
@@ -48,6 +51,25 @@ pub struct Compare {
     /// Explain the comparison in this HTML file
     #[arg(long, value_name = "FILE", value_parser = parse_file)]
     pub report: Option<PathBuf>,
+}
+
+impl Compare {
+    /// These sides, and otherwise what is usual.
+    pub const fn of(sides: Vec<SideName>) -> Self {
+        Self {
+            sides,
+            value: None,
+            same_within: SAME_WITHIN,
+            across: Vec::new(),
+            phases: Vec::new(),
+            since: None,
+            until: None,
+            rules: Vec::new(),
+            fail_unless_shown: false,
+            format: CompareForm::Text,
+            report: None,
+        }
+    }
 }
 
 /// Form of a table of sides.
@@ -95,7 +117,7 @@ const CAMPAIGN: &str = "campaign";
 const LABEL: &str = "label";
 
 /// A word before a colon says what is chosen; no name of a run or a baseline has one, and a path has a slash before it.
-pub(crate) fn parse_side(text: &str) -> Result<SideName, String> {
+pub fn parse_side(text: &str) -> Result<SideName, String> {
     let choice = match text.split_once(':') {
         None | Some(("", _)) => SideChoice::Named,
         Some((word, _)) if word.contains('/') => SideChoice::Named,

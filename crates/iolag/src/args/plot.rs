@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::Args;
+use iolag_analysis::RunQuantity;
 use iolag_model::{Operation, Phase};
 use iolag_report::{FigureKind, FigurePreset};
 
@@ -17,7 +18,7 @@ pub struct Plot {
     #[arg(value_name = "KIND", required_unless_present = "figure", help = FigureKind::list_in_words())]
     pub kind: Option<String>,
     /// Runs: ids, parts of ids that no other has, `last`, or paths; several are overlaid, over time in panels of their own; or
-    /// `history` for what was watched [default: last]
+    /// `history` for what was watched; of `compare` sides, as `iolag compare` takes them [default: last]
     #[arg(value_name = "RUN")]
     pub sources: Vec<String>,
     /// The file to write: its name ends in .svg (text as outlines, fit for PDF) or .png
@@ -35,7 +36,7 @@ pub struct Plot {
     /// Of runs: only these operations, by their names in the tables
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = parse_operation)]
     pub operations: Vec<Operation>,
-    /// Of runs: only these phases
+    /// Of runs: only these phases; of sides these, too
     #[arg(long, value_name = "PHASE,…", value_delimiter = ',', value_parser = parse_any_phase)]
     pub phases: Vec<Phase>,
     /// Of runs: only these clients, as 0-3 or 0,2-3; up to 16 have a panel each in a time line
@@ -44,6 +45,9 @@ pub struct Plot {
     /// Of the history: only these tasks, or parts of tasks as in 'list: ls -n' [default: whole tasks]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub tasks: Vec<String>,
+    /// Of sides: what of the runs is compared: rate, median, p95 or over:DURATION
+    #[arg(long, value_name = "VALUE")]
+    pub value: Option<RunQuantity>,
     /// Of the history, in a heat map: the longest attempt of each hour instead of the median
     #[arg(long)]
     pub longest: bool,
@@ -57,7 +61,7 @@ pub struct Plot {
 
 fn figures() -> String {
     format!(
-        "A figure of a study instead of a kind, of the {HISTORY} or of metadata runs: {}",
+        "A figure of a study instead of a kind, of the {HISTORY}, of sides or of metadata runs: {}",
         FigurePreset::list_in_words()
     )
 }
@@ -68,6 +72,20 @@ impl Plot {
         let own = [(!self.tasks.is_empty(), "--tasks"), (self.longest, "--longest")];
         let own = own.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option);
         own.or(self.correlations.given()).or(self.span.given())
+    }
+
+    /// The first option that was given and is for anything but sides.
+    pub fn given_not_of_sides(&self) -> Option<&'static str> {
+        let own = [
+            (!self.targets.is_empty(), "--targets"),
+            (!self.operations.is_empty(), "--operations"),
+            (!self.clients.is_empty(), "--clients"),
+            (!self.tasks.is_empty(), "--tasks"),
+            (self.longest, "--longest"),
+            (self.span.place.history.is_some(), "--history"),
+        ];
+        let own = own.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option);
+        own.or(self.correlations.given())
     }
 
     /// The first option for runs that was given.

@@ -6,11 +6,15 @@ use crate::user::User;
 
 fn user_with_run(label: &str) -> User {
     let user = User::new();
+    run(&user, label);
+    user
+}
+
+fn run(user: &User, label: &str) {
     user.fine(&[
         "bench", "metadata", "memory:", "-D", "2", "-P", "60", "-I", "50", "-R", "2", "-n", "2", "-q",
         "--label", label,
     ]);
-    user
 }
 
 #[test]
@@ -156,4 +160,28 @@ fn the_terminal_shows_ecdf_and_time_line_in_braille() {
     assert!(!figures.contains("not drawn") && !figures.contains("benchmark 1"), "{figures}");
     let document: Value = user.document("last");
     assert!(document.is_object());
+}
+
+#[test]
+fn sides_are_drawn_as_they_are_compared() {
+    let user = user_with_run("side=a");
+    run(&user, "side=b");
+    for figure in [&["compare"][..], &["--figure", "001-1"]] {
+        let plot = [&["plot"], figure, &["label:side=a", "label:side=b", "-o", "sides.svg"]].concat();
+        let said = user.fine(&plot);
+        assert!(said.errors.contains("the figure is in "), "{}", said.errors);
+        let drawn = std::fs::read_to_string(user.path("sides.svg")).unwrap();
+        assert!(drawn.contains("Speed of b against a") && drawn.contains("too few: 3 more"), "{drawn}");
+        std::fs::remove_file(user.path("sides.svg")).unwrap();
+    }
+    for (arguments, words) in [
+        (&["plot", "compare", "last", "-o", "x.svg"][..], "compare needs a base and another side"),
+        (&["plot", "compare", "last", "last", "-o", "x.svg", "--clients", "0"], "--clients changes nothing"),
+        (&["plot", "compare", "history", "-o", "x.svg"], "there is no figure \"compare\" of a history"),
+        (&["plot", "ecdf", "last", "-o", "x.svg", "--value", "p95"], "--value is for sides"),
+    ] {
+        let said = user.iolag(arguments);
+        assert_eq!((said.code, said.output.as_str()), (2, ""), "{said:?}");
+        assert!(said.errors.contains(words) && !user.path("x.svg").exists(), "{}", said.errors);
+    }
 }

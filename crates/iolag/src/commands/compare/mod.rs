@@ -47,7 +47,7 @@ pub fn run(options: &Compare, common: &Common) -> Result<ExitCode, Failure> {
 }
 
 /// Finds, reads and compares the sides; what went wrong before stands in front of a failure.
-fn compared(located: &Located, options: &Compare) -> Result<(Resolved, ComparedTable), Failure> {
+pub fn compared(located: &Located, options: &Compare) -> Result<(Resolved, ComparedTable), Failure> {
     let resolved = resolve(
         located,
         &Wanted {

@@ -56,6 +56,9 @@ impl<'a> Asked<'a> {
                 )));
             }
             (true, None) => FigureSource::History,
+            (false, _) if FigureKind::of(FigureSource::Sides).any(|kind| kind == self.kind) => {
+                FigureSource::Sides
+            }
             (false, _) => FigureSource::Runs,
         };
         self.check(source)?;

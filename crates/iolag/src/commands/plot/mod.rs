@@ -1,8 +1,9 @@
-//! `iolag plot`: a figure of runs or of a history for a paper.
+//! `iolag plot`: a figure of runs, of a history or of sides that are compared, for a paper.
 
 mod asked;
 mod of_history;
 mod of_runs;
+mod of_sides;
 
 use iolag_conduct::{ExitCode, Failure};
 use iolag_report::FigureSource;
@@ -21,6 +22,7 @@ pub fn run(options: &Plot, common: &Common) -> Result<ExitCode, Failure> {
     let asked = Asked::of(options)?;
     match asked.source()? {
         FigureSource::Runs => {
+            refuse_value(options)?;
             let (given, named) = (options.given_of_history(), asked.named(options));
             if let (Some(option), Err(_)) = (given, asked.check(FigureSource::History)) {
                 let sentence =
@@ -31,6 +33,7 @@ pub fn run(options: &Plot, common: &Common) -> Result<ExitCode, Failure> {
             of_runs::run(&asked, options, common)
         }
         FigureSource::History => {
+            refuse_value(options)?;
             if let Some(option) = options.given_of_runs() {
                 return Err(Failure::usage(format!(
                     "{option} is for runs: of a history --tasks and --targets choose what is drawn"
@@ -38,6 +41,15 @@ pub fn run(options: &Plot, common: &Common) -> Result<ExitCode, Failure> {
             }
             of_history::run(&asked, options, common)
         }
-        FigureSource::Sides => Err(Failure::usage("sides cannot be drawn yet")),
+        FigureSource::Sides => of_sides::run(&asked, options, common),
+    }
+}
+
+fn refuse_value(options: &Plot) -> Result<(), Failure> {
+    match options.value {
+        None => Ok(()),
+        Some(_) => Err(Failure::usage(
+            "--value is for sides that are compared: write `iolag plot compare SIDE… --value …`",
+        )),
     }
 }
