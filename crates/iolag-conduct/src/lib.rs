@@ -24,6 +24,7 @@ mod run;
 mod storing;
 
 pub use bench::campaign::{Campaign, PlannedRun};
+pub use bench::compared::{compare_campaign, unit_of_stored};
 pub use bench::conducting::{CampaignAttendant, CampaignEnd, conduct_campaign};
 pub use bench::metadata::plan::plan_metadata;
 pub use bench::options::{BenchOptions, Repeating};

@@ -25,7 +25,7 @@ pub use doubt::{Doubt, Fact};
 pub use error::CompareError;
 pub use judging::compare_sides;
 pub use rule::{Beyond, FailRule, RuleJudgement, RuleOutcome, UnreadableRule};
-pub use side::{Side, Unit, UnitBlock, UnitValue};
+pub use side::{Side, Unit, UnitBlock, UnitValue, defining_labels};
 pub use table::{
     BetweenOthers, CompareOptions, ComparedCell, ComparedRow, ComparedSide, ComparedTable, LeftOut, Pairs,
     RowKey, SideValue,

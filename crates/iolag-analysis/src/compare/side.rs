@@ -77,3 +77,17 @@ pub struct UnitValue {
     /// The quantities that were asked for.
     pub amounts: Vec<(RunQuantity, RunAmount)>,
 }
+
+/// The labels that differ because the sides do: each side has one value, and not all have the same.
+pub fn defining_labels(sides: &[Side]) -> BTreeSet<String> {
+    let units = sides.iter().flat_map(|side| &side.units);
+    let names: BTreeSet<String> = units.flat_map(|unit| unit.labels.keys().cloned()).collect();
+    let values = |side: &Side, name: &str| -> BTreeSet<Option<String>> {
+        side.units.iter().map(|unit| unit.labels.get(name).cloned()).collect()
+    };
+    let defines = |name: &String| {
+        let values: Vec<_> = sides.iter().map(|side| values(side, name)).collect();
+        values.iter().all(|own| own.len() == 1) && values.iter().any(|own| *own != values[0])
+    };
+    names.into_iter().filter(defines).collect()
+}

@@ -50,7 +50,7 @@ fn runs_of_a_campaign_are_compared_as_they_were_stored() {
         chosen_by: ["target".to_owned()].into(),
     };
     let table = compare_sides(vec![of("/data", 10), of("/nfs", 20)], &usual()).unwrap();
-    assert_eq!((table.workload.as_str(), table.quantity), ("metadata", RunQuantity::Rate));
+    assert_eq!((table.workload.as_str(), table.quantity), ("metadata", RunQuantity::Median));
     assert_eq!(table.rows.len(), 1);
     let cell = &table.rows[0].cells[0];
     assert_eq!((cell.runs, cell.compared.word), ([5, 5], ComparedWord::Slower));
@@ -109,7 +109,7 @@ fn facts_have_the_names_that_users_know() {
     assert_eq!(unit.places["/data"][&Fact::Device], "0:45");
     let block = unit.block.unwrap();
     assert_eq!((block.block, block.order, block.ending), (3, Order::Interleaved, CampaignEnding::Planned));
-    assert_eq!((unit.page_cache_bytes, unit.clock_step_ns, unit.usual), (Some(77), 40.0, RunQuantity::Rate));
+    assert_eq!((unit.page_cache_bytes, unit.clock_step_ns, unit.usual), (Some(77), 40.0, RunQuantity::Median));
     assert_eq!(unit.span_ns, [1_795_201_140 * S as i64; 2]);
     assert_eq!((unit.values[0].target.as_str(), unit.values[0].attempts), ("/data", 1));
 }

@@ -1,6 +1,7 @@
 //! Benches: a campaign is planned, and its runs are conducted one after the other. Each workload measures in its own folder.
 
 pub(crate) mod campaign;
+pub(crate) mod compared;
 pub(crate) mod conducting;
 mod continuing;
 mod floor;

@@ -3,13 +3,12 @@
 //! Pure, but for the clock that is handed in. It is asked between blocks only, and goes by how wide the intervals of `iolag compare` are,
 //! never by what they say.
 
-use iolag_analysis::compare::{
-    CompareOptions, ComparedCell, ComparedRow, ComparedTable, LeftOut, Side, compare_sides, unit_of_run,
-};
-use iolag_analysis::{ComparedRuns, ComparedWord, RUN_LOOKS, analysed, is_precise, run_values};
+use iolag_analysis::compare::{ComparedCell, ComparedRow, ComparedTable, LeftOut, Unit};
+use iolag_analysis::{ComparedRuns, ComparedWord, RUN_LOOKS, is_precise};
 use iolag_model::{Clock, MonotonicTime, Nanoseconds, Stopping, counted};
 
 use crate::bench::campaign::{Campaign, PlannedRun};
+use crate::bench::compared::{compare_campaign, unit_of_stored};
 use crate::bench::options::Repeating;
 use crate::messages::Stored;
 
@@ -36,16 +35,14 @@ pub(super) struct Precise<'a, C> {
     block_begun: Option<MonotonicTime>,
     /// Its longest block.
     longest: Nanoseconds,
-    /// What is compared, with the runs that there are.
-    sides: Vec<Side>,
+    /// What the runs that there are say.
+    runs: Vec<(&'a PlannedRun, Unit)>,
 }
 
 impl<'a, C: Clock> Precise<'a, C> {
     /// What `earlier` commands have stored counts. `None` of a campaign that has a number of repetitions.
     pub(super) fn of(campaign: &'a Campaign, earlier: &[(usize, &Stored)], clock: C) -> Option<Self> {
         let Repeating::UntilPrecise(stopping) = campaign.options.repeat else { return None };
-        let chosen_by = || ["side", "target"].map(str::to_owned).into();
-        let sides = campaign.options.sides.iter();
         let mut precise = Self {
             campaign,
             stopping,
@@ -54,9 +51,7 @@ impl<'a, C: Clock> Precise<'a, C> {
             block: None,
             block_begun: None,
             longest: Nanoseconds::ZERO,
-            sides: sides
-                .map(|side| Side { name: side.shown(), units: Vec::new(), chosen_by: chosen_by() })
-                .collect(),
+            runs: Vec::new(),
         };
         earlier.iter().for_each(|(index, stored)| precise.takes(&campaign.runs[*index], stored));
         Some(precise)
@@ -78,15 +73,8 @@ impl<'a, C: Clock> Precise<'a, C> {
     }
 
     /// A run that is stored, of this command or an earlier one.
-    pub(super) fn takes(&mut self, run: &PlannedRun, stored: &Stored) {
-        let Stored { record, summaries, .. } = stored;
-        let workload = analysed(&record.spec.workload);
-        let values = run_values(record, &workload.cells(record), summaries, &[workload.compared()]);
-        // Points come side by side, each with the same ones.
-        let of_side = self.campaign.points().div_ceil(self.sides.len().max(1)).max(1);
-        if let Some(side) = self.sides.get_mut(run.number / of_side) {
-            side.units.push(unit_of_run(record, &values));
-        }
+    pub(super) fn takes(&mut self, run: &'a PlannedRun, stored: &Stored) {
+        self.runs.push((run, unit_of_stored(stored)));
     }
 
     /// Whether a block follows the first `finished` ones. The first block of a command always does.
@@ -163,18 +151,16 @@ impl<'a, C: Clock> Precise<'a, C> {
         self.table(blocks).is_some_and(|table| {
             let cells = table.rows.iter().flat_map(|row| &row.cells);
             let compared: Vec<ComparedRuns> = cells.map(|cell| cell.compared.clone()).collect();
-            let is_whole = !table.left_out.iter().any(|one| matches!(one, LeftOut::Row { .. }));
-            is_whole && is_precise(&compared, self.stopping.precision)
+            let has_all_rows = !table.left_out.iter().any(|one| matches!(one, LeftOut::Row { .. }));
+            let has_all_sides = table.sides.len() == self.campaign.options.sides.len();
+            has_all_rows && has_all_sides && is_precise(&compared, self.stopping.precision)
         })
     }
 
-    /// The comparison of the first blocks with the first side; `None` if they have nothing in common.
+    /// The comparison of the first blocks with the first side; `None` if sides have nothing in common.
     fn table(&self, blocks: u32) -> Option<ComparedTable> {
-        let mut sides = self.sides.clone();
-        for side in &mut sides {
-            side.units.retain(|unit| unit.block.as_ref().is_some_and(|place| place.block <= blocks));
-        }
-        compare_sides(sides, &CompareOptions::default()).ok()
+        let runs = self.runs.iter().filter(|(run, _)| run.block <= blocks);
+        compare_campaign(runs.map(|(run, unit)| (*run, unit.clone())))?.ok()
     }
 }
 
@@ -276,8 +262,7 @@ mod tests {
             standing: Standing::Whole,
             values,
         };
-        let of_side = precise.campaign.points() / precise.sides.len();
-        precise.sides[point / of_side].units.push(unit);
+        precise.runs.push((planned, unit));
     }
 
     /// Conducts what is left, a minute a block, until it ends: the sentence. Rates are by point and block.

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use iolag_conduct::{
     Attendant, BenchOptions, Campaign, CampaignAttendant, Conducted, ExitCode, Failure, Keeper, Limits,
-    PlannedRun, Repeating, Side, Stored, conduct_campaign, leave_current_directory,
+    PlannedRun, Repeating, Side, Stored, compare_campaign, conduct_campaign, leave_current_directory,
+    unit_of_stored,
 };
 use iolag_report::comparison_text;
 
 use crate::args::{BenchArguments, BenchPlaces, CampaignArguments, Common, HistoryPlace, MetadataForm};
 use crate::commands::bench::campaign::{self, resume};
-use crate::commands::compare::of_campaign;
 use crate::commands::history::access::Chosen;
 use crate::commands::history::remember;
 use crate::commands::labels;
@@ -78,7 +78,10 @@ pub fn conduct(
 
 /// The end of a campaign of several sides: which of them is faster is what it was made for.
 fn comparison(runs: &[(&PlannedRun, &Stored)], options: &CampaignArguments, common: &Common) -> String {
-    let (Some(compared), Some((_, first))) = (of_campaign(runs), runs.first()) else { return String::new() };
+    let units = runs.iter().map(|(planned, stored)| (*planned, unit_of_stored(stored)));
+    let (Some(compared), Some((_, first))) = (compare_campaign(units), runs.first()) else {
+        return String::new();
+    };
     let again = format!("iolag compare campaign:{}", first.record.campaign);
     let told = match compared {
         Err(error) => error.to_string(),

@@ -1,11 +1,8 @@
 //! `iolag compare`: which side is faster, by how much, and how sure that is.
 
-mod ended;
 mod parts;
 mod rendering;
 pub mod resolve;
-
-pub use ended::of_campaign;
 
 use std::io::Write;
 use std::path::Path;

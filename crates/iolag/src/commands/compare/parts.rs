@@ -1,9 +1,7 @@
-//! The sides of one campaign, and what else tells sides apart.
+//! The sides of one campaign.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
-use iolag_analysis::compare::Side;
 use iolag_conduct::absolute;
 use iolag_model::{RunRecord, TargetRecord};
 
@@ -74,18 +72,4 @@ fn loaded(record: &RunRecord) -> impl Iterator<Item = &TargetRecord> {
         own.peek().is_none() || own.any(|client| client.role.is_load())
     };
     record.targets.iter().enumerate().filter(move |(index, _)| is_loaded(*index)).map(|(_, target)| target)
-}
-
-/// The labels that differ because the sides do: each side has one value, and not all have the same.
-pub fn defining_labels(sides: &[Side]) -> BTreeSet<String> {
-    let units = sides.iter().flat_map(|side| &side.units);
-    let names: BTreeSet<String> = units.flat_map(|unit| unit.labels.keys().cloned()).collect();
-    let values = |side: &Side, name: &str| -> BTreeSet<Option<String>> {
-        side.units.iter().map(|unit| unit.labels.get(name).cloned()).collect()
-    };
-    let defines = |name: &String| {
-        let values: Vec<_> = sides.iter().map(|side| values(side, name)).collect();
-        values.iter().all(|own| own.len() == 1) && values.iter().any(|own| *own != values[0])
-    };
-    names.into_iter().filter(defines).collect()
 }

@@ -8,14 +8,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use iolag_analysis::compare::{FailRule, Side, unit_of_run};
+use iolag_analysis::compare::{FailRule, Side, defining_labels, unit_of_run};
 use iolag_analysis::{RunQuantity, RunValues, analysed};
 use iolag_backend::redact;
 use iolag_conduct::{ExitCode, Failure, values_of_all};
 use iolag_model::WallSpan;
 use iolag_store::{BaselineName, Flaw, RunDirectory};
 
-use super::parts::{Part, defining_labels, parts_of};
+use super::parts::{Part, parts_of};
 use crate::args::{SideChoice, SideName};
 use crate::commands::Located;
 use crate::commands::runs::selection::{FoundRun, FoundRuns, Selection};
