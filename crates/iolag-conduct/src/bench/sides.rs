@@ -6,16 +6,16 @@
 use std::os::fd::AsFd;
 
 use iolag_backend::{Target, redact_argument, redact_command};
-use iolag_keeper::{Awaited, Messenger, Orphanage, Signals, wait_for_any};
+use iolag_keeper::{Awaited, Messenger, Orphanage, wait_for_any};
 use iolag_model::{Clock, FailureCode, MonotonicClock, Nanoseconds, SideRecord, one_line};
-use iolag_watch::{Stamps, start_task};
-use iolag_workload::{TaskSpec, probe_task};
+use iolag_watch::Stamps;
+use iolag_workload::TaskSpec;
 use rustix::fs::{Mode, OFlags, open};
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::messages::tell;
-use crate::programs::wait_for_end;
+use crate::programs::{start_program, wait_for_end};
 use crate::run::interruption::{Interruption, Wish};
 
 /// Between asking a command to end and ending it: it may have something to put in order.
@@ -157,12 +157,7 @@ fn perform(command: &SideCommand, is_broken_off: impl FnMut() -> bool) -> Result
     let stamps = Stamps::new().map_err(|error| cannot(&error))?;
     let task = TaskSpec::SetUp { command: command.command.clone() };
     let end = MonotonicClock.now().after(command.deadline);
-    let make = || {
-        // What asks the command to end is for the command alone: once the process that waits for it is gone, the guard kills it at once.
-        drop(Signals::block());
-        probe_task(&task, 0)
-    };
-    let mut process = start_task(root.as_fd(), make, &stamps).map_err(|error| cannot(&error))?;
+    let mut process = start_program(root.as_fd(), &task, 0, &stamps).map_err(|error| cannot(&error))?;
     match wait_for_end(&mut process, &stamps, end, GRACE, is_broken_off) {
         Some(FailureCode::CUT) => return Err(incomplete("was broken off")),
         Some(_) => {

@@ -10,13 +10,13 @@ use std::sync::mpsc::Sender;
 use iolag_backend::{BackendError, Completion, Mark, Request, Session};
 use iolag_keeper::Exchange;
 use iolag_model::{Clock, Coordinator as _, FailureCode, MonotonicClock, Nanoseconds, Operation};
-use iolag_watch::{Stamps, start_task};
-use iolag_workload::{Part, TaskSpec, probe_task};
+use iolag_watch::Stamps;
+use iolag_workload::{Part, TaskSpec};
 use rustix::fs::{Mode, OFlags, mkdirat, openat};
 use rustix::io::Errno;
 
 use crate::ping::flight::PingFlight;
-use crate::programs::wait_for_end;
+use crate::programs::{start_program, wait_for_end};
 
 /// The directory of the task in the working directory; clean-up removes all that is below such names.
 const TASK: &str = "check-task";
@@ -65,7 +65,7 @@ impl ProgramSession {
     fn probe(&mut self, number: u64) -> Completion {
         let Some(stamps) = &self.stamps else { return self.failed("there is no memory for its stamps") };
         let end = MonotonicClock.now().after(self.deadline);
-        let started = start_task(self.directory.as_fd(), || probe_task(&self.task, number), stamps);
+        let started = start_program(self.directory.as_fd(), &self.task, number, stamps);
         let mut process = match started {
             Ok(process) => process,
             Err(error) => return self.failed(&error.to_string()),
