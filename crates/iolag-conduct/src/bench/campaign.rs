@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use iolag_model::{CampaignPlan, RunId, RunRecord, RunSpec, RunState};
+use iolag_model::{CampaignPlan, RunId, RunRecord, RunSpec, RunState, one_line};
 
 use crate::bench::options::BenchOptions;
 use crate::bench::order::{Place, arranged};
@@ -138,6 +138,7 @@ impl Campaign {
                 record.id
             )));
         };
+        self.refuse_other_sides(id, record)?;
         // The target is the same by its coordinate; the buffer changes no number.
         let same = RunSpec {
             targets: planned.point.spec.targets.clone(),
@@ -156,5 +157,24 @@ impl Campaign {
             )));
         }
         Ok(())
+    }
+
+    /// All runs of a side that comes later would be made after those of the others: no run of it has its turn in the blocks that there are.
+    fn refuse_other_sides(&self, id: &RunId, record: &RunRecord) -> Result<(), Failure> {
+        let (before, now) = (record.plan.as_ref().map(|plan| &plan.sides), self.sides());
+        match before {
+            Some(before) if *before != now => {
+                let shown = |sides: &[String]| match sides {
+                    [] => "one side".to_owned(),
+                    several => one_line(&several.join(", ")),
+                };
+                Err(Failure::usage(format!(
+                    "campaign {id} is of {}, and not of {}: what is added would have no turn in the blocks that are done; make a campaign of its own",
+                    shown(before),
+                    shown(&now)
+                )))
+            }
+            _ => Ok(()),
+        }
     }
 }

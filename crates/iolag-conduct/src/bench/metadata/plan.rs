@@ -167,15 +167,27 @@ mod tests {
         campaign().resume(&id, &[made.clone()]).unwrap();
         let refused =
             |made: &RunRecord| campaign().resume(&id, std::slice::from_ref(made)).unwrap_err().sentence;
+        let plan = made.plan.clone().unwrap();
         for order in [Some(Order::Random), None] {
-            let plan = order.map(|order| CampaignPlan { order, ..CampaignPlan::default() });
+            let plan = order.map(|order| CampaignPlan { order, ..plan.clone() });
             let refused = refused(&RunRecord { plan, ..made.clone() });
             assert!(refused.contains("was made with other options"), "{refused}");
         }
         let stopping = Some(Stopping { precision: 0.05, budget_ns: Nanoseconds::from_seconds(600) });
-        let plan = Some(CampaignPlan { stopping, ..CampaignPlan::default() });
-        let precise = refused(&RunRecord { plan, ..made.clone() });
+        let precise =
+            refused(&RunRecord { plan: Some(CampaignPlan { stopping, ..plan.clone() }), ..made.clone() });
         assert!(precise.contains("was made with other options"), "{precise}");
+        let with_sides = |sides: &[&str]| {
+            let sides = sides.iter().map(|side| (*side).to_owned()).collect();
+            refused(&RunRecord { plan: Some(CampaignPlan { sides, ..plan.clone() }), ..made.clone() })
+        };
+        for (before, expected) in [
+            (&["memory:", "/x", "/y"][..], "is of memory:, /x, /y, and not of memory:, /x: what is added"),
+            (&[], "is of one side, and not of memory:, /x: what is added"),
+        ] {
+            let refused = with_sides(before);
+            assert!(refused.contains(expected), "{refused}");
+        }
         let mut labelled = made.clone();
         labelled.labels.insert("client".to_owned(), "new".to_owned());
         assert!(refused(&labelled).contains("was made with other options"));
