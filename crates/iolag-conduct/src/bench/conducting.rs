@@ -1,5 +1,6 @@
 //! Conducting a campaign: one run after the other. What goes wrong with one is told and does not end the others.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use iolag_backend::{PlaceProof, Target};
@@ -12,7 +13,7 @@ use iolag_workload::workload;
 use crate::bench::campaign::{Campaign, PlannedRun, Point};
 use crate::bench::continuing::{positions, working_place};
 use crate::bench::measurer::{self, BenchAssignment};
-use crate::bench::sides::{When, execute};
+use crate::bench::sides::{Afterwards, Undone, When, execute};
 use crate::bench::stopping::Precise;
 use crate::bench::{Benched, benched};
 use crate::contact::scout::Answer;
@@ -76,6 +77,7 @@ pub fn conduct_campaign(
     let mut end = CampaignEnd { conducted: Vec::new(), code: ExitCode::Fine };
     let mut failures = Vec::new();
     let left = campaign.left().count();
+    announce(campaign, attendant);
     let mut precise = Precise::of(campaign, earlier, MonotonicClock);
     for (number, (index, run)) in campaign.left().enumerate() {
         if let Some(told) = precise.as_mut().and_then(|precise| precise.ended_before(run)) {
@@ -83,10 +85,13 @@ pub fn conduct_campaign(
             break;
         }
         let (outcome, put_back) = conducting.on_its_side(run, attendant);
+        let is_unknown = |undone: &Undone| undone.afterwards == Afterwards::Unknown;
+        let is_lost = outcome.as_ref().is_err_and(is_unknown) || put_back.as_ref().is_err_and(is_unknown);
+        let outcome = outcome.map_err(|undone| undone.failure);
         let outcome = outcome.and_then(|conducted| Ok((attendant.ended(run, &conducted)?, conducted)));
-        if let Err(failure) = &put_back {
-            attendant.failed(failure);
-            end.code = end.code.max(failure.code);
+        if let Err(undone) = put_back {
+            attendant.failed(&undone.failure);
+            end.code = end.code.max(undone.failure.code);
         }
         match outcome {
             Ok((code, conducted)) => {
@@ -104,7 +109,7 @@ pub fn conduct_campaign(
         let further = left - number - 1;
         // A signal that came while nobody but scouts was at work has not been heard yet.
         conducting.interruption.listen();
-        let is_over = conducting.interruption.told().is_some() || put_back.is_err();
+        let is_over = conducting.interruption.told().is_some() || is_lost;
         if is_over && further > 0 {
             end.code = end.code.max(ExitCode::Incomplete);
             let further = counted(further as u64, "further run is", "further runs are");
@@ -122,6 +127,17 @@ pub fn conduct_campaign(
     Ok(end)
 }
 
+/// Says what will be executed around the runs that are left, once per side.
+fn announce(campaign: &Campaign, attendant: &mut dyn CampaignAttendant) {
+    let mut told = BTreeSet::new();
+    for (_, run) in campaign.left() {
+        let side = &run.point.side;
+        if let Some(commands) = side.announcement().filter(|_| told.insert(side.coordinate())) {
+            attendant.say(&commands);
+        }
+    }
+}
+
 struct Conducting<'a> {
     campaign: &'a Campaign,
     keeper: &'a Keeper,
@@ -136,13 +152,20 @@ impl Conducting<'_> {
         &mut self,
         run: &PlannedRun,
         campaign: &mut dyn CampaignAttendant,
-    ) -> (Result<Conducted, Failure>, Result<(), Failure>) {
+    ) -> (Result<Conducted, Undone>, Result<(), Undone>) {
         let side = &run.point.side;
-        let made = execute(When::Before, side, &mut self.interruption);
-        let outcome = made.and_then(|()| self.run(run, campaign));
+        let made = execute(When::Before, side, &mut self.interruption, &mut |told| campaign.say(told));
+        let outcome = made.and_then(|()| {
+            // It may have been heard while the command ended by itself.
+            self.interruption.listen();
+            match self.interruption.told() {
+                Some(how) => Err(not_begun(how).into()),
+                None => Ok(self.run(run, campaign)?),
+            }
+        });
         // What was heard by now is no wish to break off what puts things back.
         self.interruption.listen();
-        (outcome, execute(When::After, side, &mut self.interruption))
+        (outcome, execute(When::After, side, &mut self.interruption, &mut |told| campaign.say(told)))
     }
 
     fn run(&mut self, run: &PlannedRun, campaign: &mut dyn CampaignAttendant) -> Result<Conducted, Failure> {
@@ -243,6 +266,10 @@ impl Conducting<'_> {
         };
         Ok((record(self.keeper, found, beginning), spool_parent))
     }
+}
+
+fn not_begun(how: &str) -> Failure {
+    Failure { code: ExitCode::Incomplete, sentence: format!("{how}: the run was not begun") }
 }
 
 /// What the scout found out about the directory of the target, if it is one.

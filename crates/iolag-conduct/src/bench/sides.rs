@@ -6,7 +6,7 @@
 use std::os::fd::AsFd;
 
 use iolag_backend::{Target, redact_argument, redact_command};
-use iolag_keeper::{Awaited, Messenger, Orphanage, wait_for_any};
+use iolag_keeper::{Awaited, Ending, Messenger, Orphanage, wait_for_any};
 use iolag_model::{Clock, FailureCode, MonotonicClock, Nanoseconds, SideRecord, one_line};
 use iolag_watch::Stamps;
 use iolag_workload::TaskSpec;
@@ -24,6 +24,8 @@ const GRACE: Nanoseconds = Nanoseconds::from_seconds(2);
 const FAREWELL: Nanoseconds = Nanoseconds::from_seconds(2);
 /// What the keeper says to the child that is to end the command.
 const BREAK_OFF: &[u8] = b"break off";
+/// After this long the user is told what is waited for.
+const LONG: Nanoseconds = Nanoseconds::from_seconds(5);
 /// How often it is looked at by the keeper.
 const LOOK: Nanoseconds = Nanoseconds::from_milliseconds(20);
 
@@ -69,6 +71,17 @@ impl Side {
         self.name.clone().unwrap_or_else(|| self.target.to_string())
     }
 
+    /// What will be executed around its runs, as a sentence, if anything will.
+    pub(super) fn announcement(&self) -> Option<String> {
+        let SideRecord { before, after } = self.record()?;
+        let words = |words: Vec<String>| one_line(&words.join(" "));
+        let of_kind = |when: &str, command: Vec<String>| {
+            (!command.is_empty()).then(|| format!("{when} each run of {}: {}", self.shown(), words(command)))
+        };
+        let said: Vec<_> = of_kind("before", before).into_iter().chain(of_kind("after", after)).collect();
+        Some(format!("executed {}", said.join("; ")))
+    }
+
     /// What is on record of the commands, if there are any.
     pub(super) fn record(&self) -> Option<SideRecord> {
         let words = |command: &Option<SideCommand>| -> Vec<String> {
@@ -88,64 +101,125 @@ pub(super) enum When {
     After,
 }
 
-/// Executes a command of the side, if it has one.
+/// Whether it is known what is in place after a command that did not do what it is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Afterwards {
+    /// Nothing of the command is left.
+    Known,
+    /// It may still change that, or did not put things back.
+    Unknown,
+}
+
+/// What was not done, and what follows.
+#[derive(Debug)]
+pub(super) struct Undone {
+    /// As a sentence.
+    pub(super) failure: Failure,
+    /// What is known of the side.
+    pub(super) afterwards: Afterwards,
+}
+
+impl From<Failure> for Undone {
+    fn from(failure: Failure) -> Self {
+        Self { failure, afterwards: Afterwards::Known }
+    }
+}
+
+/// Executes a command of the side, if it has one; tells if that takes long.
 ///
 /// # Errors
 /// If it fails, does not end in time, or is broken off, as a sentence.
-pub(super) fn execute(when: When, side: &Side, interruption: &mut Interruption<'_>) -> Result<(), Failure> {
+pub(super) fn execute(
+    when: When,
+    side: &Side,
+    interruption: &mut Interruption<'_>,
+    say: &mut dyn FnMut(&str),
+) -> Result<(), Undone> {
     let (word, command) = match when {
         When::Before => ("before", &side.before),
         When::After => ("after", &side.after),
     };
     let Some(command) = command else { return Ok(()) };
     let program = command.command.first().map_or("", String::as_str);
-    attend(when, command, interruption).map_err(|failure| {
-        let consequence = match when {
-            When::Before => "this run is not made",
-            When::After => "nobody knows what is in place now, so the campaign ends",
+    let name =
+        format!("the command {word} runs of {}, {}", side.shown(), one_line(&redact_argument(program)));
+    let mut is_long = || say(&format!("{name}, is not done yet; it may take {}", command.deadline));
+    attend(when, command, interruption, &mut is_long).map_err(|undone| {
+        let afterwards = if when == When::After { Afterwards::Unknown } else { undone.afterwards };
+        let consequence = match (when, afterwards) {
+            (When::Before, Afterwards::Known) => "this run is not made",
+            (When::Before, Afterwards::Unknown) => {
+                "this run is not made, and nobody knows what is in place now, so the campaign ends"
+            }
+            (When::After, _) => "nobody knows what is in place now, so the campaign ends",
         };
-        let code = if when == When::After { ExitCode::Incomplete } else { failure.code };
-        let sentence = format!(
-            "the command {word} runs of {}, {}, {}; {consequence}",
-            side.shown(),
-            one_line(&redact_argument(program)),
-            failure.sentence
-        );
-        Failure { code, sentence }
+        let failure = match afterwards {
+            Afterwards::Known => undone.failure,
+            Afterwards::Unknown => undone.failure.at_least(ExitCode::Incomplete),
+        };
+        let sentence = format!("{name}, {}; {consequence}", failure.sentence);
+        Undone { failure: Failure { sentence, ..failure }, afterwards }
     })
 }
 
 /// Waits for the child that performs the command.
-fn attend(when: When, command: &SideCommand, interruption: &mut Interruption<'_>) -> Result<(), Failure> {
+fn attend(
+    when: When,
+    command: &SideCommand,
+    interruption: &mut Interruption<'_>,
+    is_long: &mut dyn FnMut(),
+) -> Result<(), Undone> {
     let mut child = Messenger::fork("side", Orphanage::Die, |mut inbox, outbox| {
         let performed = perform(command, || inbox.receive().is_some());
         tell(&outbox, &performed.map_err(|failure| (failure.code as u8, failure.sentence)));
         0
-    })?;
-    let mut end = MonotonicClock.now().after(command.deadline).after(GRACE).after(FAREWELL);
+    })
+    .map_err(Failure::from)?;
+    let start = MonotonicClock.now();
+    let mut end = start.after(command.deadline).after(GRACE).after(FAREWELL);
+    let mut long = Some(start.after(LONG));
     loop {
         // The ending is looked at first: whatever the child said before it is then certainly in the pipe.
-        let is_over = child.child_mut().ending().is_some();
+        let ending = child.child_mut().ending();
         if let Some(line) = child.receive().pop() {
             let _ = child.child_mut().wait(FAREWELL);
             let told: Result<(), (u8, String)> = serde_json::from_slice(&line).map_err(Failure::bug)?;
-            return told.map_err(|(code, sentence)| Failure { code: ExitCode::from_number(code), sentence });
+            return told
+                .map_err(|(code, sentence)| Failure { code: ExitCode::from_number(code), sentence }.into());
+        }
+        if let Some(ending) = ending {
+            return Err(of_child(ending, &child.last_words()).into());
         }
         let (wish, now) = (interruption.listen(), MonotonicClock.now());
         if wish == Wish::Leave || wish != Wish::GoOn && when == When::Before {
             child.send(BREAK_OFF);
             end = end.min(now.after(GRACE).after(FAREWELL));
         }
-        if is_over || now >= end {
+        if now >= end {
             // With it goes what it has started, as soon as the kernel lets it.
             let _ = child.child_mut().end(GRACE);
-            let how =
-                if is_over { "was ended by somebody else" } else { "does not end, and cannot be ended" };
-            return Err(incomplete(how));
+            let failure = incomplete("does not end, and cannot be ended");
+            return Err(Undone { failure, afterwards: Afterwards::Unknown });
+        }
+        if long.take_if(|long| now >= *long).is_some() {
+            is_long();
         }
         let signals = Awaited::Readable(interruption.signals().descriptor());
         let awaited: Vec<_> = child.incoming().map(Awaited::Readable).into_iter().chain([signals]).collect();
         wait_for_any(&awaited, Some(LOOK));
+    }
+}
+
+/// Why the child that performs a command ended without a word of it.
+fn of_child(ending: Ending, last_words: &str) -> Failure {
+    match ending {
+        Ending::Exited(70) => Failure::bug(format!("was ended by a bug in iolag ({last_words})")),
+        Ending::Exited(status) => incomplete(&format!(
+            "was ended: the process of iolag that waits for it ended with status {status}"
+        )),
+        Ending::Killed(signal) => incomplete(&format!(
+            "was ended: the process of iolag that waits for it was ended by signal {signal}"
+        )),
     }
 }
 
@@ -182,4 +256,56 @@ fn perform(command: &SideCommand, is_broken_off: impl FnMut() -> bool) -> Result
 
 fn incomplete(sentence: &str) -> Failure {
     Failure { code: ExitCode::Incomplete, sentence: sentence.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iolag_keeper::Signals;
+
+    fn shell(script: &str) -> SideCommand {
+        let command = ["/bin/sh", "-c", script].map(str::to_owned).into();
+        SideCommand { command, deadline: Nanoseconds::from_seconds(60) }
+    }
+
+    fn side(before: SideCommand) -> Side {
+        Side { before: Some(before), ..Side::from(Target::parse("memory:").unwrap()) }
+    }
+
+    #[test]
+    fn what_became_of_the_child_that_waits_is_told() {
+        let bug = of_child(Ending::Exited(70), "panicked at x.rs");
+        assert_eq!(bug.code, ExitCode::Bug);
+        assert_eq!(bug.sentence, "was ended by a bug in iolag (panicked at x.rs)");
+        let killed = of_child(Ending::Killed(9), "");
+        assert_eq!(killed.code, ExitCode::Incomplete);
+        assert!(killed.sentence.ends_with("was ended by signal 9"), "{}", killed.sentence);
+    }
+
+    #[test]
+    fn a_child_that_was_killed_is_no_command_that_does_not_end() {
+        let signals = Signals::block().unwrap();
+        // Up to the child of this very process.
+        let kill = format!(
+            "p=$$; while q=$(cut -d' ' -f4 /proc/$p/stat); [ $q != {} ]; do p=$q; done; kill -9 $p; sleep 60",
+            std::process::id()
+        );
+        let side = side(shell(&kill));
+        let undone = execute(When::Before, &side, &mut Interruption::new(&signals), &mut |_| {}).unwrap_err();
+        let sentence = &undone.failure.sentence;
+        assert!(sentence.ends_with("was ended by signal 9; this run is not made"), "{sentence}");
+        assert_eq!(undone.afterwards, Afterwards::Known);
+    }
+
+    #[test]
+    fn what_will_be_executed_is_announced_without_secrets() {
+        let side = side(shell("mount -o password=x a\nb"));
+        let told = side.announcement().unwrap();
+        assert!(
+            told.starts_with("executed before each run of memory:: /bin/sh -c mount -o password=***"),
+            "{told}"
+        );
+        assert!(!told.contains('\n') && !told.contains("after"), "{told}");
+        assert_eq!(Side::from(side.target).announcement(), None);
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use iolag_fixtures::TmpfsMount;
+use iolag_fixtures::{FuseMount, TmpfsMount};
 use serde_json::Value;
 
 use crate::support::{Scene, wait_until};
@@ -118,6 +118,13 @@ fn commands_are_executed_around_every_run() {
     let around = |name: &str| [format!("before {name}"), format!("after {name}")];
     let expected = ["old", "old", "new", "new"].map(around).concat();
     assert_eq!(lines(&user, "log"), expected);
+    for name in ["old", "new"] {
+        let told = said.errors.matches(&format!("executed before each run of {name}: /")).count();
+        assert_eq!(told, 1, "once per side: {said:?}");
+        assert!(said.errors.contains(&format!("; after each run of {name}: /")), "{said:?}");
+    }
+    let quiet = user.iolag(&["--quiet", "run", "plan.toml"]);
+    assert_eq!((quiet.code, quiet.errors.as_str()), (0, ""), "{quiet:?}");
     let shown = user.fine(&["show", "last"]).output;
     assert!(shown.contains("before    /") && shown.contains("echo after new"), "{shown}");
     let other = run(
@@ -149,6 +156,28 @@ fn without_its_command_before_a_run_is_not_made_and_the_others_are() {
     let runs = records(&user);
     assert_eq!(runs.len(), 1, "{runs:?}");
     assert_eq!(text(&runs[0]["coordinates"], "side"), "works");
+}
+
+#[test]
+fn a_command_before_a_run_that_cannot_be_ended_ends_the_campaign() {
+    let scene = Scene::new();
+    let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+    fuse.hang_all();
+    let log = scene.path().join("log").display().to_string();
+    let after = |name: &str| format!("echo after {name} >> {log}");
+    let stuck = side("stuck", &format!("stat {}/x", fuse.path().display()), &after("stuck"));
+    let plan = format!("order = \"sequential\"\n{stuck}{}{BENCH}", side("next", "true", &after("next")));
+    std::fs::write(scene.path().join("plan.toml"), plan).unwrap();
+    let done = scene.run(&["run", "plan.toml"]);
+    fuse.release();
+    assert_eq!(done.code, Some(4), "{done:?}");
+    for told in [
+        "does not end, and cannot be ended; this run is not made, and nobody knows what is in place now, so the campaign ends",
+        "the campaign ends here: 1 further run is left out",
+    ] {
+        assert!(done.stderr.contains(told), "{told}: {done:?}");
+    }
+    assert_eq!(std::fs::read_to_string(&log).unwrap(), "after stuck\n", "the next side was not touched");
 }
 
 #[test]
@@ -214,6 +243,24 @@ fn who_ends_a_campaign_between_its_runs_is_told_that_it_is_incomplete() {
     assert_eq!(std::fs::read_to_string(&log).unwrap(), "begun\ndone\n", "what puts things back goes on");
     assert!(done.stderr.contains("the campaign ends here: 1 further run is left out"), "{done:?}");
     assert_eq!(done.code, Some(4), "{done:?}");
+}
+
+#[test]
+fn who_ends_a_campaign_while_a_command_ends_by_itself_gets_no_empty_run() {
+    let scene = Scene::new();
+    let place = scene.path().display().to_string();
+    let before =
+        format!("while ! [ -e {place}/process ]; do sleep 0.01; done; kill -INT $(cat {place}/process)");
+    let plan = side("one", &before, &format!("echo after >> {place}/log")).replace("\"2s\"", "\"60s\"");
+    std::fs::write(scene.path().join("plan.toml"), plan + BENCH).unwrap();
+    let running = scene.start(&["run", "plan.toml"]);
+    std::fs::write(scene.path().join("process.new"), running.id().to_string()).unwrap();
+    std::fs::rename(scene.path().join("process.new"), scene.path().join("process")).unwrap();
+    let done = running.finish();
+    assert_eq!(done.code, Some(4), "{done:?}");
+    assert_eq!(std::fs::read_to_string(scene.path().join("log")).unwrap(), "after\n");
+    let runs: Vec<Value> = serde_json::from_str(&scene.run(&["list", "--json", "-"]).stdout).unwrap();
+    assert!(runs.is_empty(), "{runs:?}");
 }
 
 #[test]
