@@ -35,7 +35,7 @@ pub struct PlanDocument {
     pub repeat: Option<Number>,
     pub precision: Option<Text>,
     pub budget: Option<Text>,
-    pub seed: Option<u64>,
+    pub seed: Option<Number>,
     pub deadline: Option<Text>,
     pub on_hang: Option<Text>,
     pub give_up_after: Option<Text>,

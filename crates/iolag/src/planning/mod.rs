@@ -3,6 +3,8 @@
 mod document;
 mod plan;
 mod ready;
+mod sides;
+mod told;
 
 pub use document::PlanDocument;
 pub use plan::{Wishes, campaign};

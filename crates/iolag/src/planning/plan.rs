@@ -5,22 +5,18 @@ use std::fmt::Display;
 use std::path::PathBuf;
 
 use iolag_backend::Target;
-use iolag_conduct::{BenchOptions, Campaign, Failure, Limits, Repeating, Side, SideCommand, plan_metadata};
-use iolag_model::{
-    Access, Durability, Nanoseconds, Verification, WearOut, one_line, parse_bytes, parse_count,
-};
+use iolag_conduct::{BenchOptions, Campaign, Failure, Limits, Repeating, plan_metadata};
+use iolag_model::{Access, Durability, Verification, WearOut, one_line, parse_bytes, parse_count};
 use iolag_workload::MetadataOptions;
 use toml::Spanned;
 
-use super::document::{CommandTable, MetadataTable, PlanDocument, SideTable};
+use super::document::{MetadataTable, PlanDocument};
+use super::told::told;
 use crate::args::values::{
     parse_granularity, parse_label, parse_on_hang, parse_order, parse_pattern, parse_period, parse_phase,
     parse_precision, parse_think,
 };
-use crate::documents::{DocumentError, Source, Text, command_of};
-
-/// How long a command of a side may take if the file does not say.
-const COMMAND_DEADLINE: Nanoseconds = Nanoseconds::from_seconds(60);
+use crate::documents::{DocumentError, Source, Text};
 
 /// What the command line and the machine add to the file.
 #[derive(Debug, Clone, Default)]
@@ -46,10 +42,11 @@ pub fn campaign(
     Planning { source, document, wishes }.campaign(limits)
 }
 
-struct Planning<'a> {
-    source: Source<'a>,
-    document: &'a PlanDocument,
-    wishes: &'a Wishes,
+/// What a campaign is made of.
+pub(super) struct Planning<'a> {
+    pub(super) source: Source<'a>,
+    pub(super) document: &'a PlanDocument,
+    pub(super) wishes: &'a Wishes,
 }
 
 impl Planning<'_> {
@@ -66,7 +63,7 @@ impl Planning<'_> {
             }
         };
         let table = bench.get_ref();
-        let told = |failure: Failure| self.source.error(bench, failure.sentence);
+        let told = |failure: Failure| told(&self.source, bench.span(), &failure);
         match table.workload.get_ref().as_str() {
             "metadata" => plan_metadata(self.options(table)?, &self.metadata(table)?, limits).map_err(told),
             other => {
@@ -91,7 +88,7 @@ impl Planning<'_> {
             working_name: self.one(document.working_name.as_ref(), usual.working_name, |name| {
                 Ok::<_, String>(name.to_owned())
             })?,
-            seed: document.seed.unwrap_or(usual.seed),
+            seed: self.one(document.seed.as_ref(), usual.seed, str::parse)?,
             labels: self.labels(&document.labels, &self.wishes.labels)?,
         })
     }
@@ -101,15 +98,11 @@ impl Planning<'_> {
         let repeat = self.some(document.repeat.as_ref(), parse_count)?;
         let precision = self.some(document.precision.as_ref(), parse_precision)?;
         let budget = self.some(document.budget.as_ref(), parse_period)?;
-        Repeating::of(repeat, precision, budget).map_err(|failure| {
-            let named = document.precision.as_ref().or(document.budget.as_ref());
-            let place = named.map_or(0..0, Spanned::span);
-            DocumentError::at(self.source.file, self.source.text, place, failure.sentence)
-        })
+        Repeating::of(repeat, precision, budget).map_err(|failure| told(&self.source, 0..0, &failure))
     }
 
     /// A name stands in lines of tables.
-    fn name(&self, name: &Text) -> Result<String, DocumentError> {
+    pub(super) fn name(&self, name: &Text) -> Result<String, DocumentError> {
         let text = name.get_ref();
         match !text.trim().is_empty() && one_line(text) == *text {
             true => Ok(text.clone()),
@@ -143,94 +136,13 @@ impl Planning<'_> {
         })
     }
 
-    /// The sides of the file, what is typed in the place of a target that it leaves open; without any, what is typed.
-    fn sides(&self) -> Result<Vec<Side>, DocumentError> {
-        let (tables, typed) = (&self.document.side, &self.wishes.targets);
-        let is_open = |table: &&SideTable| table.target.is_none();
-        if tables.is_empty() && typed.is_empty() {
-            let file = self.source.file;
-            return Err(self.source.nothing(format!(
-                "there is nowhere to measure: name a target (iolag run {file} TARGET), or write a [[side]]"
-            )));
-        }
-        if !tables.is_empty() && !typed.is_empty() && !tables.iter().any(|table| is_open(&table)) {
-            let message = "every [[side]] of this plan has its target: leave out what is typed, or the target = of a side";
-            return Err(self.source.error(&tables[0].name, message));
-        }
-        let mut sides = Vec::new();
-        for table in tables {
-            let name = &self.name(&table.name)?;
-            let is_same = |other: &&SideTable| other.name.get_ref() == name;
-            if tables.iter().filter(is_same).count() > 1 {
-                let message = format!("{name:?} is no name of its own for a side");
-                return Err(self.source.error(&table.name, message));
-            }
-            sides.extend(self.sides_of(table)?);
-        }
-        if tables.is_empty() {
-            sides.extend(typed.iter().cloned().map(Side::from));
-        }
-        Ok(sides)
-    }
-
-    /// The side of a table; where its target is open, one for each that is typed.
-    fn sides_of(&self, table: &SideTable) -> Result<Vec<Side>, DocumentError> {
-        let name = table.name.get_ref();
-        let named = match (&table.target, &self.wishes.targets[..]) {
-            (Some(target), _) => vec![(self.target(target)?, name.clone())],
-            (None, []) => {
-                let file = self.source.file;
-                let message = format!("{name} has no target: name one (iolag run {file} TARGET)");
-                return Err(self.source.error(&table.name, message));
-            }
-            (None, [target]) => vec![(target.clone(), name.clone())],
-            (None, several) => {
-                several.iter().map(|target| (target.clone(), format!("{name} {target}"))).collect()
-            }
-        };
-        let labels = self.labels(&table.labels, &self.common_labels())?;
-        let own = &labels[..table.labels.len()];
-        let before = self.command(table.before.as_ref())?;
-        let after = self.command(table.after.as_ref())?;
-        let side = |(target, name)| Side {
-            target,
-            name: Some(name),
-            labels: own.to_vec(),
-            before: before.clone(),
-            after: after.clone(),
-        };
-        Ok(named.into_iter().map(side).collect())
-    }
-
-    /// A directory is one from / on: cron and a shell each start elsewhere, and mean the same place.
-    fn target(&self, text: &Text) -> Result<Target, DocumentError> {
-        let target =
-            Target::parse(text.get_ref()).map_err(|error| self.source.error(text, error.to_string()))?;
-        match target.directory() {
-            Some(path) if path.is_relative() => {
-                Err(self.source.error(text, "expected the path of a directory from / on, or another target"))
-            }
-            _ => Ok(target),
-        }
-    }
-
-    fn command(&self, table: Option<&CommandTable>) -> Result<Option<SideCommand>, DocumentError> {
-        let Some(table) = table else { return Ok(None) };
-        let command = command_of(&self.source, table.command.get_ref(), &self.wishes.programs)?;
-        let command = command.ok_or_else(|| {
-            self.source.error(&table.command, "the command is empty: expected a program and its arguments")
-        })?;
-        let deadline = table.deadline.as_ref().map(|text| self.source.duration(text)).transpose()?;
-        Ok(Some(SideCommand { command, deadline: deadline.unwrap_or(COMMAND_DEADLINE) }))
-    }
-
-    fn common_labels(&self) -> Vec<(String, String)> {
+    pub(super) fn common_labels(&self) -> Vec<(String, String)> {
         let own = self.document.labels.iter().map(|(name, value)| (name.get_ref().clone(), value.clone()));
         own.chain(self.wishes.labels.iter().cloned()).collect()
     }
 
     /// Labels of the file, then `others`: a run has one value per name.
-    fn labels(
+    pub(super) fn labels(
         &self,
         own: &BTreeMap<Text, String>,
         others: &[(String, String)],
@@ -291,7 +203,11 @@ impl Planning<'_> {
 mod tests {
     use super::*;
     use crate::planning::{READY, Taker};
-    use iolag_model::{Order, Phase, Stopping};
+    use iolag_conduct::{Side, SideCommand};
+    use iolag_model::{
+        Granularity, MetadataSpec, Nanoseconds, OnHang, Order, Pattern, Phase, Stopping, Think, TimeLimit,
+        WorkloadSpec,
+    };
     use iolag_workload::workload;
 
     const BENCH: &str = "[[bench]]\nworkload = \"metadata\"\n";
@@ -335,27 +251,57 @@ mod tests {
                     objects = 9\niterations = 5\nobject-size = \"4KiB\"\noffset = 3\nthink = \"2x\"\nread-only = true\ntime-limit = \"9s\"\nwear-out = true\n\
                     fsync = true\nverify = true\nphases = [\"precreate\", \"benchmark\", \"cleanup\"]\n";
         let campaign = planned(text, &[]).unwrap();
-        let options = &campaign.options;
-        let numbers = (options.repeat, options.seed, options.clients.clone(), options.order);
-        assert_eq!(numbers, (Repeating::Times(4), 7, vec![1, 2], Order::Random));
-        assert_eq!(options.buffer_bytes, Some(64 << 20));
-        assert_eq!(options.give_up_after, Some(Nanoseconds::from_seconds(60)));
+        let labels = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+            pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        };
         let command = |words: &[&str], seconds| {
             let command = words.iter().map(|word| (*word).to_owned()).collect();
             Some(SideCommand { command, deadline: Nanoseconds::from_seconds(seconds) })
         };
-        let side = &campaign.runs[0].point.side;
-        assert_eq!(side.before, command(&["/bin/mount", "-a"], 300));
-        assert_eq!(side.after, command(&["/bin/mount"], 60));
-        assert_eq!(side.labels, [("client".to_owned(), "new".to_owned())]);
-        assert_eq!(campaign.runs[0].point.coordinates["side"], "new");
-        let spec = campaign.runs[0].point.spec.workload.metadata().unwrap().clone();
-        assert_eq!((spec.datasets, spec.precreated_objects, spec.objects, spec.offset), (2, 1000, 9, 3));
-        assert_eq!((spec.object_bytes, spec.iterations, spec.phases.len()), (4096, 5, 3));
-        assert_eq!(spec.time_limit.unwrap().wear_out, WearOut::Equalise);
-        assert_eq!((spec.access, spec.durability), (Access::ReadOnly, Durability::Fsync));
-        assert_eq!(spec.verification, Verification::Content);
-        assert!(spec.phases.contains(&Phase::Cleanup));
+        let side = Side {
+            target: Target::parse("/m").unwrap(),
+            name: Some("new".to_owned()),
+            labels: labels(&[("client", "new")]),
+            before: command(&["/bin/mount", "-a"], 300),
+            after: command(&["/bin/mount"], 60),
+        };
+        let options = BenchOptions {
+            name: Some("x".to_owned()),
+            sides: vec![side],
+            clients: vec![1, 2],
+            repeat: Repeating::Times(4),
+            order: Order::Random,
+            deadline: Nanoseconds::from_seconds(3),
+            on_hang: OnHang::Wait,
+            give_up_after: Some(Nanoseconds::from_seconds(60)),
+            buffer_bytes: Some(64 << 20),
+            working_name: "w".to_owned(),
+            seed: 7,
+            labels: labels(&[("system", "quiet"), ("night", "1")]),
+        };
+        assert_eq!(campaign.options, options);
+        let spec = MetadataSpec {
+            pattern: Pattern::Paper,
+            granularity: Granularity::Calls,
+            phases: vec![Phase::Precreate, Phase::Benchmark, Phase::Cleanup],
+            datasets: 2,
+            precreated_objects: 1000,
+            objects: 9,
+            iterations: 5,
+            object_bytes: 4096,
+            offset: 3,
+            think: Think::Factor(2.0),
+            access: Access::ReadOnly,
+            time_limit: Some(TimeLimit {
+                after_ns: Nanoseconds::from_seconds(9),
+                wear_out: WearOut::Equalise,
+            }),
+            durability: Durability::Fsync,
+            verification: Verification::Content,
+        };
+        let point = &campaign.runs[0].point;
+        assert_eq!(point.spec.workload, WorkloadSpec::Metadata(spec));
+        assert_eq!(point.coordinates["side"], "new");
     }
 
     #[test]
@@ -383,29 +329,38 @@ mod tests {
             (BENCH.repeat(2), "plan.toml:3: a plan has one [[bench]]"),
             ("[[bench]]\nworkload = \"stream\"".to_owned(), "plan.toml:2: there is no workload \"stream\""),
             (format!("order = \"abba\"\n{BENCH}"), "plan.toml:1: \"abba\": expected one of: interleaved"),
-            (format!("repeat = 0\n{BENCH}"), "plan.toml:2: --repeat 0 measures nothing"),
-            (format!("precision = \"5%\"\n{BENCH}"), "plan.toml:1: --precision needs --budget"),
-            (format!("repeat = 4\nbudget = \"5m\"\n{BENCH}"), "plan.toml:2: --budget needs --precision"),
+            (format!("repeat = 0\n{BENCH}"), "plan.toml:1: repeat 0 measures nothing"),
+            (format!("precision = \"5%\"\n{BENCH}"), "plan.toml:1: precision needs budget"),
+            (format!("repeat = 4\nbudget = \"5m\"\n{BENCH}"), "plan.toml:2: budget needs precision"),
             (
                 format!("repeat = 4\nbudget = \"5m\"\nprecision = \"5%\"\n{BENCH}"),
-                "plan.toml:3: --precision decides how often",
+                "plan.toml:3: precision decides how often",
             ),
             (format!("precision = \"5\"\n{BENCH}"), "plan.toml:1: \"5\": expected a percentage"),
             (
                 format!("budget = \"5m\"\nprecision = \"5%\"\n{BENCH}"),
-                "plan.toml:3: --precision is that of a comparison",
+                "plan.toml:2: precision is that of a comparison",
+            ),
+            (format!("seed = \"x\"\n{BENCH}"), "plan.toml:1: \"x\": invalid digit"),
+            (
+                format!("{BENCH}clients = [3,\n2,\n70000]"),
+                "plan.toml:5: clients 70000 is more than one node can run",
+            ),
+            (
+                format!("on-hang = \"stop\"\n\ngive-up-after = \"9s\"\n{BENCH}"),
+                "plan.toml:3: give-up-after needs on-hang wait",
             ),
             (format!("repeat = \"4x\"\n{BENCH}"), "plan.toml:1: \"4x\" is not a whole number"),
             (format!("repeat = true\n{BENCH}"), "plan.toml:1: expected a number, or a text such as"),
             (format!("deadline = \"15\"\n{BENCH}"), "plan.toml:1: "),
-            (format!("{BENCH}clients = [1,\n0]"), "plan.toml:1: --clients 0 measures nothing"),
+            (format!("{BENCH}clients = [1,\n0]"), "plan.toml:4: clients 0 measures nothing"),
             (format!("{BENCH}clients = [1,\n\"x\"]"), "plan.toml:4: \"x\" is not a whole number"),
-            (format!("{BENCH}objects = 5000"), "plan.toml:1: 3000 objects are precreated per dataset"),
-            (format!("{BENCH}clients = []"), "plan.toml:1: --clients is an empty list"),
-            (format!("{BENCH}precreate = []"), "plan.toml:1: --precreate is an empty list"),
+            (format!("{BENCH}objects = 5000"), "plan.toml:3: 3000 objects are precreated per dataset"),
+            (format!("{BENCH}clients = []"), "plan.toml:3: clients is an empty list"),
+            (format!("{BENCH}precreate = []"), "plan.toml:3: precreate is an empty list"),
             (
                 format!("repeat = 4294967296\n{BENCH}"),
-                "plan.toml:2: --repeat 4294967296 makes 4 294 967 296 runs",
+                "plan.toml:1: repeat 4294967296 makes 4 294 967 296 runs",
             ),
             (
                 format!("name = \"a\\nb\"\n{BENCH}"),
@@ -424,7 +379,7 @@ mod tests {
             ),
             (
                 format!("[[side]]\nname = \"a\"\n[[side]]\nname = \"a\"\n{BENCH}"),
-                "plan.toml:2: \"a\" is no name of its own",
+                "plan.toml:4: \"a\" is no name of its own",
             ),
             (
                 format!("[[side]]\nname = \"a\"\ntarget = \"/a\"\n{BENCH}"),
@@ -478,6 +433,13 @@ mod tests {
         assert_eq!(sides(&["/a"]), [side("storage", "/a"), side("memory", "/dev/shm")]);
         let both = [side("storage /a", "/a"), side("storage /b", "/b"), side("memory", "/dev/shm")];
         assert_eq!(sides(&["/a", "/b"]), both);
+        let here = std::env::current_dir().unwrap().join("a");
+        let here = Target::parse(here.to_str().unwrap()).unwrap().to_string();
+        assert_eq!(sides(&["./a", "/b"])[0], side(&format!("storage {here}"), &here));
+        let twin = format!("{text}[[side]]\nname = \"storage /a\"\ntarget = \"/c\"\n");
+        let twin = twin.replace(BENCH, "") + BENCH;
+        let refused = planned(&twin, &["/a", "/b"]).unwrap_err();
+        assert!(refused.contains("\"storage /a\" is no name of its own for a side"), "{refused}");
     }
 
     #[test]
