@@ -109,7 +109,10 @@ fn facts_have_the_names_that_users_know() {
     assert_eq!(unit.places["/data"][&Fact::Device], "0:45");
     let block = unit.block.unwrap();
     assert_eq!((block.block, block.order, block.ending), (3, Order::Interleaved, CampaignEnding::Planned));
-    assert_eq!((unit.page_cache_bytes, unit.clock_step_ns, unit.usual), (Some(77), 40.0, RunQuantity::Median));
+    assert_eq!(
+        (unit.page_cache_bytes, unit.clock_step_ns, unit.usual),
+        (Some(77), 40.0, RunQuantity::Median)
+    );
     assert_eq!(unit.span_ns, [1_795_201_140 * S as i64; 2]);
     assert_eq!((unit.values[0].target.as_str(), unit.values[0].attempts), ("/data", 1));
 }

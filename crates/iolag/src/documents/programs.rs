@@ -3,11 +3,31 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use iolag_conduct::{Answer, Failure, ask};
+
+use super::file::DEADLINE;
 use super::{DocumentError, Source, Text};
+
+/// Whole paths of the programs that a file names, found by a child; `noun` is what the file is called.
+///
+/// # Errors
+/// If a directory does not answer.
+pub fn found_programs(names: &BTreeSet<String>, noun: &str) -> Result<BTreeMap<String, PathBuf>, Failure> {
+    if names.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    match ask("scout", DEADLINE, || find_programs(names, &path))? {
+        Answer::Given(programs) => Ok(programs),
+        Answer::None { age, .. } => Err(Failure::unusable(format!(
+            "a directory of $PATH has not answered for {age}; write whole paths of programs into the {noun}"
+        ))),
+    }
+}
 
 /// Programs for which `PATH` has to be searched, found in `path`; what is not executable is not found. Touches the
 /// directories of `path`: only in a child.
-pub fn find_programs(names: &BTreeSet<String>, path: &std::ffi::OsStr) -> BTreeMap<String, PathBuf> {
+fn find_programs(names: &BTreeSet<String>, path: &std::ffi::OsStr) -> BTreeMap<String, PathBuf> {
     let is_program = |candidate: &Path| {
         rustix::fs::access(candidate, rustix::fs::Access::EXEC_OK).is_ok() && candidate.is_file()
     };

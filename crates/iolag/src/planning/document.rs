@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 
+use iolag_backend::{redact_argument, redact_command};
 use iolag_store::history::{check_place, is_path};
 use serde::Deserialize;
 use toml::Spanned;
@@ -129,8 +130,19 @@ impl PlanDocument {
 
     /// The programs that its commands need, as they are written.
     pub fn programs(&self) -> BTreeSet<String> {
-        let commands = self.side.iter().flat_map(|side| side.before.iter().chain(&side.after));
-        commands.filter_map(|table| Some(table.command.get_ref().first()?.get_ref().clone())).collect()
+        self.commands().filter_map(|words| words.into_iter().next()).collect()
+    }
+
+    /// Whether a command, a target or the place of the history holds what is called a password or the like.
+    pub fn has_secret(&self) -> bool {
+        let has_secret = |target: &Text| redact_argument(target.get_ref()) != *target.get_ref();
+        self.side.iter().filter_map(|side| side.target.as_ref()).chain(&self.history).any(has_secret)
+            || self.commands().any(|words| redact_command(&words) != words)
+    }
+
+    fn commands(&self) -> impl Iterator<Item = Vec<String>> {
+        let tables = self.side.iter().flat_map(|side| side.before.iter().chain(&side.after));
+        tables.map(|table| table.command.get_ref().iter().map(|word| word.get_ref().clone()).collect())
     }
 }
 

@@ -23,7 +23,7 @@ use iolag_watch::{
 use iolag_workload::{TaskSpec, probe_task, remove_probe_files};
 
 use self::prepare::{
-    DEADLINE, OtherPlace, Prepared, hold_runtime, open_runtime, open_the_history, prepare, read_file, recall,
+    OtherPlace, Prepared, hold_runtime, open_runtime, open_the_history, prepare, read_file, recall,
     try_textfile,
 };
 use self::standing::Standing;
@@ -31,6 +31,7 @@ use self::telling::{Teller, Telling};
 use crate::args::{Common, Watch};
 use crate::commands::history::access::{Unopened, failure};
 use crate::commands::{store_of, typed};
+use crate::documents::DEADLINE;
 use crate::output;
 use crate::watching::{PRINTED, Places, ProcessOrigin};
 use iolag_conduct::environment::facts::facts;

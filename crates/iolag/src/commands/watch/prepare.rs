@@ -1,8 +1,7 @@
 //! Before a watch: everything that must be looked at once, by children with deadlines.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::os::unix::fs::MetadataExt;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use iolag_backend::redact_argument;
@@ -15,17 +14,16 @@ use serde::{Deserialize, Serialize};
 use super::contact::{Contacts, look_at_targets};
 use crate::args::Watch;
 use crate::commands::history::access::{Chosen, Unopened, failure};
-use crate::documents::{DocumentError, Source, find_programs};
+use crate::documents::{DEADLINE, DocumentError, Purpose, UserFile, found_programs};
 use crate::planning::PlanDocument;
 use crate::serve::Textfile;
 use crate::watching::{Document, Places, ProcessOrigin, Wishes, plan, programs};
 
-/// How long the configuration file and the search for programs may take.
-pub const DEADLINE: Nanoseconds = Nanoseconds::from_seconds(15);
 /// How long the history may be silent before the first round begins without it.
 const HISTORY_PATIENCE: Nanoseconds = Nanoseconds::from_seconds(3);
-/// More is no configuration.
-const FILE_BYTES_MAX: u64 = 1 << 20;
+/// What the file of a watch is.
+const CONFIGURATION: Purpose =
+    Purpose { noun: "configuration", advice: "see what one may say with: iolag watch --print-config" };
 
 /// What is watched, and where it is kept.
 pub struct Prepared {
@@ -46,14 +44,15 @@ pub struct Prepared {
 }
 
 /// A configuration file; empty if there is none.
-#[derive(Default, Serialize, Deserialize)]
-pub struct Configuration {
-    /// Its path, for errors.
-    pub name: String,
-    /// What it says.
-    pub text: String,
-    /// Its permissions.
-    mode: u32,
+#[derive(Default)]
+pub struct Configuration(UserFile);
+
+impl Deref for Configuration {
+    type Target = UserFile;
+
+    fn deref(&self) -> &UserFile {
+        &self.0
+    }
 }
 
 /// What a watch that runs cannot change.
@@ -71,7 +70,7 @@ impl Configuration {
     /// # Errors
     /// One sentence with file and line.
     pub fn document(&self) -> Result<Document, Failure> {
-        let source = Source { file: &self.name, text: &self.text };
+        let source = self.source();
         Document::parse(source.file, source.text).map_err(|error| match PlanDocument::parse(&source) {
             Ok(_) => {
                 let message =
@@ -99,17 +98,10 @@ impl Configuration {
 
     /// What to tell the user if it holds a password that others may read.
     pub fn exposure(&self, document: &Document) -> Option<String> {
-        const OF_OTHERS: u32 = 0o044;
         let has_password = |text: &str| redact_argument(text) != text;
         let is_in_history = document.history.as_ref().is_some_and(|place| has_password(place.get_ref()));
         let is_elsewhere = self.text.lines().any(has_password);
-        ((is_in_history || is_elsewhere) && self.mode & OF_OTHERS != 0).then(|| {
-            format!(
-                "the configuration {name} holds a password, and others may read it (mode {:o}): keep them out with: chmod 600 {name}",
-                self.mode & 0o7777,
-                name = self.name
-            )
-        })
+        (is_in_history || is_elsewhere).then(|| self.0.exposure(CONFIGURATION.noun)).flatten()
     }
 }
 
@@ -118,26 +110,8 @@ impl Configuration {
 /// # Errors
 /// If it cannot be read, or its file system does not answer.
 pub fn read_file(file: Option<&Path>) -> Result<Configuration, Failure> {
-    let Some(path) = file else { return Ok(Configuration::default()) };
-    let name = path.display().to_string();
-    let read = || -> Result<Configuration, String> {
-        let metadata = path.metadata().map_err(|error| error.to_string())?;
-        let size = metadata.len();
-        if size > FILE_BYTES_MAX {
-            return Err(format!("it has {size} bytes, which is no configuration"));
-        }
-        let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
-        Ok(Configuration { name: name.clone(), text, mode: metadata.mode() })
-    };
-    match ask("scout", DEADLINE, read)? {
-        Answer::Given(Ok(configuration)) => Ok(configuration),
-        Answer::Given(Err(error)) => Err(Failure::usage(format!(
-            "cannot read the configuration {name}: {error}; see what one may say with: iolag watch --print-config"
-        ))),
-        Answer::None { age, .. } => Err(Failure::unusable(format!(
-            "the configuration {name} has not been read for {age}: its file system does not answer"
-        ))),
-    }
+    let read = |path| UserFile::read(path, CONFIGURATION).map(Configuration);
+    file.map_or_else(|| Ok(Configuration::default()), read)
 }
 
 /// Makes the plan: reads the file, finds programs, looks at the directories.
@@ -233,21 +207,8 @@ fn wishes(
         shell: shell.unwrap_or_else(|| "/bin/sh".into()),
         control: places.runtime_base.join("control"),
         runtime: places.known_as.clone(),
-        programs: found_programs(document, variable("PATH").unwrap_or_default())?,
+        programs: found_programs(&programs(document), CONFIGURATION.noun)?,
     })
-}
-
-fn found_programs(document: &Document, path: OsString) -> Result<BTreeMap<String, PathBuf>, Failure> {
-    let wanted = programs(document);
-    if wanted.is_empty() {
-        return Ok(BTreeMap::new());
-    }
-    match ask("scout", DEADLINE, || find_programs(&wanted, &path))? {
-        Answer::Given(found) => Ok(found),
-        Answer::None { age, .. } => Err(Failure::unusable(format!(
-            "a directory of $PATH has not answered for {age}; write whole paths of programs into the configuration"
-        ))),
-    }
 }
 
 /// What became of the question to the history before the first round.
@@ -400,7 +361,9 @@ mod tests {
     #[test]
     fn what_a_watch_that_runs_cannot_change_is_told_with_its_line() {
         let text = "every = \"1m\"\nhistory = \"/b.sqlite\"\n".to_owned();
-        let configuration = Configuration { name: "iolag.toml".to_owned(), text, mode: 0 };
+        let mut file = UserFile::default();
+        (file.name, file.text) = ("iolag.toml".to_owned(), text);
+        let configuration = Configuration(file);
         let told = |what| configuration.of_other_places(what).sentence;
         let end = "cannot change while a watch runs; start it anew";
         assert_eq!(told(OtherPlace::History), format!("iolag.toml:2: the history {end}"));

@@ -1,5 +1,6 @@
 //! Plans: ready-made ones, errors with file and line, and sides with commands before and after their runs.
 
+use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use iolag_fixtures::{FuseMount, TmpfsMount};
@@ -281,6 +282,28 @@ fn passwords_of_commands_are_in_no_run() {
     assert_eq!(said.code, 0, "{said:?}");
     let kept = records(&user)[0]["plan"].to_string();
     assert!(kept.contains("user=me,password=***") && !kept.contains("geheim"), "{kept}");
+}
+
+#[test]
+fn who_else_may_read_its_passwords_or_write_its_commands_is_told() {
+    let user = User::new();
+    let plan = side("one", "true", ": -o user=me,password=geheim");
+    run(&user, &plan, &[]);
+    let file = user.path("plan.toml");
+    let told = |mode: u32| {
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+        let said = run(&user, &plan, &[]);
+        assert!(said.code == 0 && !said.errors.contains("geheim"), "{said:?}");
+        let read = said.errors.contains(&format!("holds a password, and others may read it (mode {mode:o})"));
+        let written =
+            said.errors.contains(&format!("says what is executed, and others may write it (mode {mode:o})"));
+        (read, written)
+    };
+    assert_eq!([0o600, 0o640, 0o622].map(told), [(false, false), (true, false), (false, true)]);
+    let harmless = side("one", "true", "true");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let said = run(&user, &harmless, &[]);
+    assert!(!said.errors.contains("others may"), "{said:?}");
 }
 
 #[test]
