@@ -18,13 +18,19 @@ pub fn calibrate(options: &[&str]) -> Result<ExitCode> {
     let mut command = Command::new(program);
     command.current_dir(&places.root).arg("--results").arg(results(options, &places.target));
     command.arg("--commit").arg(commit(&places.root));
-    // Only rows of the command line need the program, which takes long to build.
-    let mut names = rows_named(options).peekable();
-    if names.peek().is_none() || names.any(|name| name.starts_with("command")) {
+    if needs_program(options) {
         command.arg("--iolag").arg(places.build("iolag", "iolag", Profile::Release)?);
     }
     run(command.args(options))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether a row is named that asks the program itself, which takes long to build.
+fn needs_program(options: &[&str]) -> bool {
+    const ROWS: [&str; 2] = ["command-line/", "compare-real/"];
+    let mut names = rows_named(options).peekable();
+    let is_of_program = |name: &str| ROWS.iter().any(|row| row.starts_with(name) || name.starts_with(row));
+    names.peek().is_none() || names.any(is_of_program)
 }
 
 /// Where rows are kept; relative to the root of the repository, as the page is.
@@ -63,6 +69,14 @@ mod tests {
         let options = ["--campaigns", "20", "quiet/storms", "--again", "--out", "page.md", "power"];
         assert_eq!(rows_named(&options).collect::<Vec<_>>(), ["quiet/storms", "power"]);
         assert_eq!(rows_named(&["--list"]).count(), 0);
+    }
+
+    #[test]
+    fn the_program_is_built_for_rows_that_ask_it() {
+        for rows in [&[][..], &["command"], &["compare-real/equal"], &["power", "compare"]] {
+            assert!(needs_program(rows), "{rows:?}");
+        }
+        assert!(!needs_program(&["compare/equal"]) && !needs_program(&["--campaigns", "20", "quiet"]));
     }
 
     #[test]

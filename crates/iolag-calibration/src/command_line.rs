@@ -127,13 +127,15 @@ fn table(input: &HistoryInput) -> String {
     text
 }
 
-fn iolag(program: &Path, scratch: &Path) -> Command {
+/// The program, which finds none of the user's files.
+pub(crate) fn iolag(program: &Path, scratch: &Path) -> Command {
     let mut command = Command::new(program);
     command.env("TZ", "UTC").env("HOME", scratch).stdin(Stdio::null());
     command
 }
 
-fn finish(command: &mut Command) -> Result<()> {
+/// Waits for its end, which must be a good one.
+pub(crate) fn finish(command: &mut Command) -> Result<()> {
     let output = command.output().with_context(|| format!("starting {}", command.get_program().display()))?;
     let complaint = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "{command:?}: {}: {}", output.status, complaint.trim());
@@ -141,10 +143,10 @@ fn finish(command: &mut Command) -> Result<()> {
 }
 
 /// A directory that vanishes.
-struct Scratch(PathBuf);
+pub(crate) struct Scratch(pub(crate) PathBuf);
 
 impl Scratch {
-    fn new() -> Result<Self> {
+    pub(crate) fn new() -> Result<Self> {
         let path = std::env::temp_dir().join(format!("iolag-calibration-{}", std::process::id()));
         fs::create_dir_all(&path).with_context(|| format!("making {}", path.display()))?;
         Ok(Self(path))

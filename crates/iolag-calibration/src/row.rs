@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::command_line;
+use crate::compare::real::{Real, real_rows};
 use crate::compare::{self, Compare, Nights};
 use crate::coverage::Coverage;
 use crate::measured::{Judgement, Measured};
@@ -41,6 +42,8 @@ pub enum Question {
     Compare(Compare),
     /// Are changes between nights told rightly?
     Nights(Nights),
+    /// Are they of campaigns that the program measured?
+    CompareReal(Real),
 }
 
 /// A row that was measured.
@@ -65,17 +68,18 @@ impl Row {
     /// Measures it by a program of this commit, with iolag's own where a row asks for it.
     pub fn measure(&self, campaigns: usize, seed: u64, commit: &str, program: Option<&Path>) -> Result<Done> {
         let begin = Instant::now();
+        let needed = || program.context("this row needs --iolag PATH, the program");
         let measured = match self.question {
             Question::Coverage(coverage) => coverage.measure(&self.name, campaigns, seed),
             Question::Quiet(quiet) => quiet.measure(&self.name, campaigns, seed),
             Question::Power(power) => power.measure(&self.name, campaigns, seed),
             Question::CommandLine(quiet) => {
-                let program = program.context("this row needs --iolag PATH, the program")?;
-                command_line::measure(quiet, program, &self.name, campaigns, seed)?
+                command_line::measure(quiet, needed()?, &self.name, campaigns, seed)?
             }
             Question::Runs(runs) => runs.measure(&self.name, campaigns, seed)?,
             Question::Compare(compare) => compare.measure(&self.name, campaigns, seed),
             Question::Nights(nights) => nights.measure(&self.name, campaigns, seed),
+            Question::CompareReal(real) => real.measure(needed()?, campaigns, seed)?,
         };
         let seconds = begin.elapsed().as_secs_f64();
         Ok(Done { row: self.name.clone(), campaigns, seed, seconds, commit: commit.to_owned(), measured })
@@ -231,7 +235,10 @@ fn run_rows() -> Vec<Row> {
 
 fn compare_rows() -> Vec<Row> {
     let rows = compare::rows().into_iter();
-    rows.map(|(name, compare)| Row { name, question: Question::Compare(compare) }).collect()
+    let rows = rows.map(|(name, compare)| Row { name, question: Question::Compare(compare) });
+    let real = real_rows().into_iter();
+    let real = real.map(|(name, real)| Row { name: name.to_owned(), question: Question::CompareReal(real) });
+    rows.chain(real).collect()
 }
 
 fn night_rows() -> Vec<Row> {

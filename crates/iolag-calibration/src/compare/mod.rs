@@ -8,6 +8,7 @@ pub mod candidates;
 mod limits;
 pub mod nights;
 pub mod precision;
+pub mod real;
 mod rows;
 
 use iolag_analysis::{CampaignEnding, ComparedRuns, ComparedWord, LogRange, compare_runs};
