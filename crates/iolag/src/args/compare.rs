@@ -39,7 +39,7 @@ pub struct Compare {
     /// Of labels: only runs that began before then
     #[arg(long, value_name = "TIME")]
     pub until: Option<String>,
-    /// Exit with 1 if the interval lies beyond, as in 'p95 > 1.1x' or 'read rate < 0.9x'; may be repeated
+    /// Exit with 1 if the interval lies beyond, as in 'p95 > 1.1x' or 'create rate < 0.9x'; may be repeated
     #[arg(long = "fail-if", value_name = "RULE")]
     pub rules: Vec<FailRule>,
     /// Exit with 1 also where a rule cannot be told from so few runs

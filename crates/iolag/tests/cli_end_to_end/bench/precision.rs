@@ -106,7 +106,7 @@ fn precision_of_what_is_no_comparison_is_refused() {
 #[test]
 fn a_campaign_of_sides_ends_with_their_comparison() {
     const HINT: &str = "iolag compare campaign:";
-    const TABLE: &str = "\nSpeed by the rate, in percent of memory:";
+    const TABLE: &str = "\nSpeed by the median duration, in percent of memory:";
     let user = User::new();
     let of_two = bench(&user, &["memory:", SIDES[0]], &[]);
     assert_eq!(of_two.errors.matches(HINT).count(), 1, "{of_two:?}");

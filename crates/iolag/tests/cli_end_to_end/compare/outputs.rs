@@ -62,7 +62,7 @@ fn rules_are_broken_kept_or_cannot_be_told_and_the_code_says_it() {
     let unknown = of_two(&["--fail-if", "median > 1.1x", "--fail-unless-shown"]);
     assert_eq!(unknown.code, 1, "{unknown:?}");
     assert!(
-        unknown.output.starts_with("Speed by the rate, in percent of "),
+        unknown.output.starts_with("Speed by the median duration, in percent of "),
         "the table comes all the same: {unknown:?}"
     );
 }

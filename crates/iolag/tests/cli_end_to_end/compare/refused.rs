@@ -69,7 +69,7 @@ fn who_chooses_no_run_is_told_what_is_nearest() {
     let said = user.iolag(&["compare", "nightly", "last", "label:client=nfs"]);
     assert_eq!(said.code, 3, "{said:?}");
     assert!(
-        said.output.starts_with("Speed by the rate, in percent of nightly"),
+        said.output.starts_with("Speed by the median duration, in percent of nightly"),
         "the others are compared: {said:?}"
     );
     assert!(said.errors.contains("no run has the label client=nfs"), "{said:?}");
