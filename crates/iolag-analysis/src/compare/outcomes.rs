@@ -24,7 +24,9 @@ pub(super) fn outcomes(
     let mut places = Vec::new();
     let mut cells = Vec::new();
     for (at, rule) in rules.iter().enumerate() {
-        let is_meant = |row: &Row| rule.operation.is_none_or(|operation| row.key.cell.operation == operation);
+        let is_meant = |row: &Row| {
+            rule.operation.is_none_or(|operation| row.key.cell.operation == operation) && has_value(row, rule)
+        };
         if !rows.iter().any(is_meant) {
             return Err(no_row(rule, rows));
         }
@@ -76,13 +78,18 @@ fn judgement(rule: &FailRule, cell: &RunCell, compared: &ComparedRuns, level: f6
     RuleJudgement::CannotBeTold { more }
 }
 
+/// Operations that take turns have one rate, in the row of one of them.
+fn has_value(row: &Row, rule: &FailRule) -> bool {
+    row.sides.iter().flatten().any(|entry| entry.amount(rule.quantity).is_some())
+}
+
 fn no_row(rule: &FailRule, rows: &[Row]) -> CompareError {
-    let mut operations: Vec<String> =
-        rows.iter().map(|row| row.key.cell.operation.name().to_owned()).collect();
+    let having = rows.iter().filter(|row| has_value(row, rule));
+    let mut operations: Vec<String> = having.map(|row| row.key.cell.operation.name().to_owned()).collect();
     operations.dedup();
-    CompareError::Asked(format!(
-        "the rule '{}' is of no row: the table has {}",
-        rule.text,
-        joined(operations)
-    ))
+    let known = match operations.is_empty() {
+        true => format!("nothing in the table has a {}", rule.quantity),
+        false => format!("the table has the {} of {}", rule.quantity, joined(operations)),
+    };
+    CompareError::Asked(format!("the rule '{}' is of no row: {known}", rule.text))
 }

@@ -308,9 +308,11 @@ impl Measured<'_> {
         if attempts + failures == 0 && !was_in_the_way {
             return None;
         }
-        // What the target refused, because it was full or gone, took as long as anything; so did what a stage that did not begin had to do.
-        let begun = cell.stages.iter().filter(|stage| rows.iter().any(|row| row.key.stage == Some(**stage)));
-        let is_short = was_in_the_way && begun.count() < cell.stages.len();
+        // What the target refused, because it was full or gone, took as long as anything; so did what was still to be done where somebody hung.
+        let is_done = |stage: &StageIndex| {
+            rows.iter().any(|row| row.key.stage == Some(*stage)) && self.has_ended(*stage)
+        };
+        let is_short = was_in_the_way && !cell.stages.iter().all(is_done);
         let is_bound = is_short || failures > 0 && self.is_cut_short();
         let of_duration = |amount: RunAmount| if is_bound { amount.or_more() } else { amount };
         let amount = |quantity: RunQuantity| match quantity {
@@ -356,15 +358,19 @@ impl Measured<'_> {
     /// Whether somebody would have waited longer in this stage than was measured.
     fn was_held_up(&self, stage: StageIndex, summaries: &[Summary]) -> bool {
         let mut measured = summaries.iter().filter(|summary| is_measured(summary));
+        let is_held_up = |summary: &Summary| {
+            summary.hung + summary.timeout > 0 || self.is_cut_short() && summary.failures() > 0
+        };
+        self.standing != Standing::Whole && (!self.has_ended(stage) || measured.any(is_held_up))
+    }
+
+    /// Whether all clients that are the load came to the end of this stage.
+    fn has_ended(&self, stage: StageIndex) -> bool {
         let ended = |end: &&StageClient| end.stage == stage && end.ending == StageEnding::Ended;
         let ended: BTreeSet<ClientId> =
             self.summaries.stage_clients.iter().filter(ended).map(|end| end.client).collect();
         let mut load = self.record.clients.iter().filter(|client| client.role.is_load());
-        let is_held_up = |summary: &Summary| {
-            summary.hung + summary.timeout > 0 || self.is_cut_short() && summary.failures() > 0
-        };
-        self.standing != Standing::Whole
-            && (!load.all(|client| ended.contains(&client.client)) || measured.any(is_held_up))
+        load.all(|client| ended.contains(&client.client))
     }
 
     /// Of a run that is complete failures are data like others.

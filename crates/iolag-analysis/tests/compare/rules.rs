@@ -101,7 +101,32 @@ fn a_rule_of_no_row_is_refused_and_not_kept_for_ever() {
     };
     assert_eq!(
         refused("create rate < 0.9x"),
-        "the rule 'create rate < 0.9x' is of no row: the table has stat and read"
+        "the rule 'create rate < 0.9x' is of no row: the table has the rate of stat and read"
     );
     assert_eq!(refused("median > 1.1x"), "no run says anything of median");
+}
+
+#[test]
+fn a_rule_is_judged_where_there_is_such_a_value_and_nowhere_else() {
+    // Operations that take turns have one rate.
+    let side = |name: &str| {
+        let mut side = with_p95(name, 1.0, 0.01);
+        let values = side.units.iter_mut().flat_map(|unit| &mut unit.values);
+        values.filter(|value| value.cell.operation == Operation::Read).for_each(|value| {
+            value.amounts.remove(0);
+        });
+        side
+    };
+    let judge = |rule: &str| {
+        let rules = vec![rule.parse().expect("it is one")];
+        let options = CompareOptions { quantity: Some(RunQuantity::P95), rules, ..usual() };
+        compare_sides(vec![side("native"), side("nfs")], &options)
+    };
+    let table = judge("rate < 0.5x").expect("they can be compared");
+    assert_eq!(table.rows.len(), 2);
+    assert_eq!(judgements(&table), [(0, 0, RuleJudgement::Kept)]);
+    assert_eq!(
+        judge("read rate < 0.5x").unwrap_err().to_string(),
+        "the rule 'read rate < 0.5x' is of no row: the table has the rate of stat"
+    );
 }

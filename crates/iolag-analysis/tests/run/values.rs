@@ -99,8 +99,10 @@ fn of_three_iterations_the_middle_one_counts() {
 
 #[test]
 fn a_run_that_hung_is_slower_than_what_was_measured() {
-    use RunAmount::{AtLeast, AtMost, Known, Open};
+    use RunAmount::{AtLeast, AtMost, Open};
     let mut scenario = Scenario::metadata(1, 1, 0, &TWO_ITERATIONS);
+    scenario.record.clients = vec![ClientRecord::new(ClientId(0), TargetIndex(0), 0)];
+    scenario.at(0, 0, Operation::Stage, S, 4 * S);
     creates(&mut scenario, 0, 1, &[1, 3]);
     creates(&mut scenario, 1, 100, &[1]);
     end_with(scenario.at(1, 0, Operation::Create, 101 * S, 20 * S), Outcome::Hung, FailureCode::NONE);
@@ -108,11 +110,11 @@ fn a_run_that_hung_is_slower_than_what_was_measured() {
     scenario.record.state = incomplete("/scratch/me did not answer for longer than the deadline of 15 s");
     let values = values(&scenario, &scenario.by_stage());
     assert_eq!(values.standing, Standing::Hung);
-    // 3 of 4 in 4 + 21 s. Half of the second iteration took 1 s, the rest at least 20 s.
+    // 3 of 4 in 4 + 21 s. Half of what was done of the second iteration took 1 s, and what was still to be done nobody knows how long.
     let p95 = (3.0 * 20.0_f64).sqrt() * 1e9;
     assert_near(
         amounts(&values, Operation::Create),
-        [AtMost(3.0 / 25.0), Known(1e9), AtLeast(p95), Known(0.5)],
+        [AtMost(3.0 / 25.0), AtLeast(1e9), AtLeast(p95), AtLeast(0.5)],
     );
     // Its only read was before: those that were to come may have taken as long as anything.
     assert_eq!(of_follower(&values, Operation::Read), [AtLeast(1e9), AtLeast(1e9), AtLeast(0.0)]);
@@ -155,6 +157,8 @@ fn a_target_that_filled_up_is_slower_than_what_it_took() {
     let mut scenario = two_iterations();
     scenario.at(0, 0, Operation::Stat, S, S);
     scenario.at(1, 0, Operation::Stat, 100 * S, S);
+    scenario.at(0, 0, Operation::Stage, S, 4 * S);
+    scenario.at(1, 0, Operation::Stage, 100 * S, 9 * S);
     let refused = scenario.at(1, 0, Operation::Create, 100 * S, MS);
     end_with(refused, Outcome::Error, FailureCode::from_errno(28));
     scenario.record.state =

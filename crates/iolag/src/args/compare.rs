@@ -20,8 +20,8 @@ pub struct Compare {
     /// `campaign:RUN:TARGET` (or the name of a side), or `label:NAME=VALUE`
     #[arg(value_name = "SIDE", required = true, value_parser = parse_side)]
     pub sides: Vec<SideName>,
-    /// What of the runs is compared: rate, median, p95 or over:DURATION (the share that took longer) [default: the rate of benches, the
-    /// median of what else there is]
+    /// What of the runs is compared: rate, median, p95 or over:DURATION (the share that took longer) [default: the median; the
+    /// rate where each operation has its own]
     #[arg(long, value_name = "VALUE")]
     pub value: Option<RunQuantity>,
     /// Call sides the same if they differ by less than this

@@ -24,12 +24,17 @@ fn records(user: &User) -> Vec<Value> {
 
 /// A side in memory, with commands of the shell before and after its runs.
 fn side(name: &str, before: &str, after: &str) -> String {
-    let command = |words: &str| format!("{{ command = [\"sh\", \"-c\", {words:?}], deadline = \"2s\" }}");
+    let command = |words: &str| format!("{{ command = [\"sh\", \"-c\", {words:?}], deadline = \"20s\" }}");
     format!(
         "[[side]]\nname = {name:?}\ntarget = \"memory:\"\nbefore = {}\nafter = {}\n",
         command(before),
         command(after)
     )
+}
+
+/// The same, its commands ended soon.
+fn hurried(side: String) -> String {
+    side.replace("\"20s\"", "\"2s\"")
 }
 
 fn lines(user: &User, name: &str) -> Vec<String> {
@@ -141,7 +146,7 @@ fn without_its_command_before_a_run_is_not_made_and_the_others_are() {
     let user = User::new();
     let bad = [
         side("fails", "echo no such module >&2; exit 3", "echo after fails >> $HOME/log"),
-        side("hangs", "sleep 1000", "echo after hangs >> $HOME/log"),
+        hurried(side("hangs", "sleep 1000", "echo after hangs >> $HOME/log")),
         side("works", "true", "echo after works >> $HOME/log"),
     ];
     let said = run(&user, &format!("order = \"sequential\"\n{}", bad.concat()), &[]);
@@ -166,7 +171,7 @@ fn a_command_before_a_run_that_cannot_be_ended_ends_the_campaign() {
     fuse.hang_all();
     let log = scene.path().join("log").display().to_string();
     let after = |name: &str| format!("echo after {name} >> {log}");
-    let stuck = side("stuck", &format!("stat {}/x", fuse.path().display()), &after("stuck"));
+    let stuck = hurried(side("stuck", &format!("stat {}/x", fuse.path().display()), &after("stuck")));
     let plan = format!("order = \"sequential\"\n{stuck}{}{BENCH}", side("next", "true", &after("next")));
     std::fs::write(scene.path().join("plan.toml"), plan).unwrap();
     let done = scene.run(&["run", "plan.toml"]);
@@ -235,6 +240,7 @@ fn who_ends_a_campaign_between_its_runs_is_told_that_it_is_incomplete() {
     let plan = format!(
         "repeat = 2\n{}{BENCH}",
         side("one", "true", &format!("echo begun >> {log}; sleep 1; echo done >> {log}"))
+            .replace("\"20s\"", "\"60s\"")
     );
     std::fs::write(scene.path().join("plan.toml"), plan).unwrap();
     let running = scene.start(&["run", "plan.toml"]);
@@ -252,7 +258,7 @@ fn who_ends_a_campaign_while_a_command_ends_by_itself_gets_no_empty_run() {
     let place = scene.path().display().to_string();
     let before =
         format!("while ! [ -e {place}/process ]; do sleep 0.01; done; kill -INT $(cat {place}/process)");
-    let plan = side("one", &before, &format!("echo after >> {place}/log")).replace("\"2s\"", "\"60s\"");
+    let plan = side("one", &before, &format!("echo after >> {place}/log")).replace("\"20s\"", "\"60s\"");
     std::fs::write(scene.path().join("plan.toml"), plan + BENCH).unwrap();
     let running = scene.start(&["run", "plan.toml"]);
     std::fs::write(scene.path().join("process.new"), running.id().to_string()).unwrap();
@@ -268,7 +274,7 @@ fn who_ends_a_campaign_while_a_command_ends_by_itself_gets_no_empty_run() {
 fn a_command_that_is_asked_to_end_has_time_to_put_things_in_order() {
     let user = User::new();
     let before = "trap 'sleep 0.5; echo in order >> $HOME/log; exit 1' TERM; while :; do sleep 0.1; done";
-    let said = run(&user, &side("slow", before, "echo after >> $HOME/log"), &[]);
+    let said = run(&user, &hurried(side("slow", before, "echo after >> $HOME/log")), &[]);
     assert_eq!(said.code, 4, "{said:?}");
     assert!(said.errors.contains("has not ended after 2.00 s, and was ended"), "{said:?}");
     assert_eq!(lines(&user, "log"), ["in order", "after"]);

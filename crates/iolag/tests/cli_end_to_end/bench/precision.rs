@@ -25,7 +25,8 @@ fn blocks_told(said: &Said, how: &str) -> usize {
 fn a_campaign_ends_when_its_comparison_is_precise() {
     let user = User::new();
     let precise = ["--precision", "100%", "--budget", "10m"];
-    let said = bench(&user, &SIDES, &precise);
+    let sides = ["delayed:10ms:memory:", "delayed:20ms:memory:"];
+    let said = bench(&user, &sides, &precise);
     assert_eq!(said.code, 0, "{said:?}");
     let blocks = blocks_told(&said, "precise enough after ");
     assert!([9, 13, 19, 28, 42, 63].contains(&blocks), "{said:?}");
@@ -48,7 +49,7 @@ fn a_campaign_ends_when_its_comparison_is_precise() {
     );
 
     // Who goes on with it learns that nothing is left to be done.
-    let again = bench(&user, &SIDES, &[&precise[..], &["--resume", "last"]].concat());
+    let again = bench(&user, &sides, &[&precise[..], &["--resume", "last"]].concat());
     assert_eq!(again.code, 0, "{again:?}");
     assert!(
         again.errors.contains(&format!("{} of up to 126 runs are already complete", 2 * blocks)),

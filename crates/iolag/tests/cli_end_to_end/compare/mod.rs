@@ -12,6 +12,9 @@ use crate::user::{User, text};
 
 const FAST: &str = "delayed:2ms:memory:";
 const SLOW: &str = "delayed:4ms:memory:";
+/// So slow that a busy machine changes neither that it is slower, nor by how much.
+const FORTY: &str = "delayed:40ms:memory:";
+const EIGHTY: &str = "delayed:80ms:memory:";
 
 /// Short runs on these targets, in one campaign.
 fn bench(user: &User, targets: &[&str], more: &[&str]) {

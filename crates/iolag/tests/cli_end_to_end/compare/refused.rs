@@ -150,7 +150,7 @@ fn runs_that_hung_count_and_those_that_say_nothing_are_left_out() {
     let user = User::new();
     bench(&user, &["memory:"], &["--repeat", "2", "--label", "side=a"]);
     let hanging = "faulty:stat:hang@#3:memory:";
-    bench(&user, &[hanging], &["--label", "side=b", "--deadline", "300ms", "--on-hang", "stop"]);
+    bench(&user, &[hanging], &["--label", "side=b", "--deadline", "2s", "--on-hang", "stop"]);
     let found = compared(&user, &["label:side=a", "label:side=b"]);
     let stat = rows(&found).iter().find(|row| row["operation"] == "stat").unwrap();
     assert_eq!(stat["cells"][0]["bounded"].as_u64(), Some(1), "{stat}");

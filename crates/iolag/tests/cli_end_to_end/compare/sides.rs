@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::{FAST, SLOW, bench, compared, ids, operations, rows, words};
+use super::{EIGHTY, FAST, FORTY, bench, compared, ids, operations, rows, words};
 use crate::user::{User, text};
 
 fn names(document: &Value) -> Vec<&str> {
@@ -18,10 +18,10 @@ fn runs_of(document: &Value, side: usize) -> usize {
 #[test]
 fn the_targets_of_a_campaign_are_compared_run_by_run() {
     let user = User::new();
-    bench(&user, &[FAST, SLOW], &["--repeat", "4"]);
+    bench(&user, &[FORTY, EIGHTY], &["--repeat", "4"]);
     let found = compared(&user, &["campaign:last", "--value", "median"]);
     // The first that was named is the base, whichever was measured first.
-    assert_eq!(names(&found), [FAST, SLOW]);
+    assert_eq!(names(&found), [FORTY, EIGHTY]);
     assert_eq!(operations(&found), ["stat", "read", "delete", "create"]);
     assert_eq!(
         (found["design"]["pairs"].as_u64(), text(&found["design"], "order")),
@@ -33,11 +33,11 @@ fn the_targets_of_a_campaign_are_compared_run_by_run() {
         let [low, high] = ["low", "high"].map(|end| cell["interval"][end].as_f64().unwrap());
         assert!(low <= percent && percent <= high, "{cell}");
         // Half the speed: a busy machine makes the interval wider.
-        assert!(percent < 0.0 && low < -25.0 && high > -75.0, "4 ms by 2 ms are -50 %: {cell}");
+        assert!(percent < 0.0 && low < -25.0 && high > -75.0, "80 ms by 40 ms are -50 %: {cell}");
         assert!(!["faster", "same"].contains(&text(cell, "word")), "{cell}");
     }
     // By name, and the other way round.
-    let (slow, fast) = (format!("campaign:last:{SLOW}"), format!("campaign:last:{FAST}"));
+    let (slow, fast) = (format!("campaign:last:{EIGHTY}"), format!("campaign:last:{FORTY}"));
     let turned = compared(&user, &[&slow, &fast, "--value", "median"]);
     for row in rows(&turned) {
         assert!(row["cells"][0]["percent"].as_f64().unwrap() > 0.0, "{row}");
@@ -119,7 +119,7 @@ fn a_baseline_is_a_side_as_long_as_a_run_of_it_is_left() {
     let runs = ids(&user);
     let names: Vec<&str> = runs.iter().map(String::as_str).collect();
     user.fine(&[&["baseline", "set", "nightly"], &names[..]].concat());
-    bench(&user, &[SLOW], &["--repeat", "4"]);
+    bench(&user, &[EIGHTY], &["--repeat", "4"]);
     let found = compared(&user, &["nightly", "campaign:last", "--value", "median"]);
     assert_eq!([runs_of(&found, 0), runs_of(&found, 1)], [4, 4]);
     assert!(rows(&found).iter().all(|row| row["cells"][0]["percent"].as_f64().unwrap() < 0.0), "{found}");
