@@ -597,7 +597,8 @@ state: Column8, };
 
 /**
  * One scheduled execution of one task, unique on its host: the wall-clock second in which its watch started in the upper 40 bits, then
- * a number counted from there in 12, then a tag of the watch in 12. Those of one watch ascend; nothing else follows from their order.
+ * a number counted from there in 12, then a tag of the watch in 12. Those of one watch ascend; nothing else follows from their order. A run of which values are
+ * remembered has a fingerprint of its id.
  */
 export type ProbeId = string;
 

@@ -150,8 +150,10 @@ fn a_command_of_a_side_that_hangs_in_the_kernel_is_left_behind() {
     fuse.hang(FuseCall::Open, "file");
     let before = plan("before");
     assert_eq!(before.code, Some(4), "{before:?}");
-    assert_says(&before.stderr, &["the command before runs of hangs, /", "this run is not made"]);
-    assert_says(&before.stdout, &["memory:", "complete"]);
+    // It may come about at any moment: nobody knows what another side would be measured on.
+    let told = ["the command before runs of hangs, /", "this run is not made", "1 further run is left out"];
+    assert_says(&before.stderr, &told);
+    assert_eq!(before.stdout, "");
     let after = plan("after");
     assert_eq!(after.code, Some(4), "{after:?}");
     assert_says(
