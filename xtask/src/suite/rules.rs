@@ -124,7 +124,7 @@ const NEVER_AGAIN: &[(&str, &[&str])] = &[
             "iolag-keeper::lib::children::separation",
             "iolag-report::html",
             "iolag-report::lib::html",
-            "iolag-report::lib::incident::markdown",
+            "iolag-report::lib::words::markdown",
             "iolag-store::lib::history::place",
             "iolag-watch::lib::probe::place",
             "iolag-watch::runtime",

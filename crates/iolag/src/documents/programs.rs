@@ -43,7 +43,7 @@ fn find_programs(names: &BTreeSet<String>, path: &std::ffi::OsStr) -> BTreeMap<S
     names.iter().filter_map(|name| Some((name.clone(), find(name)?))).collect()
 }
 
-/// A command of the file with the whole path of its program, which was found as [`find_programs`] does; `None` of an empty one.
+/// A command of the file with the whole path of its program, which was found as [`found_programs`] does; `None` of an empty one.
 ///
 /// # Errors
 /// If the program was not found, one sentence with file and line.

@@ -20,7 +20,7 @@ const LOOKS_COUNT: f64 = 1.25;
 pub enum CampaignEnding {
     /// All blocks that were planned are done, or its time was up.
     Planned,
-    /// It was to end when it was precise ([`super::stopping`]); whether it was, or its time was up before.
+    /// It was to end when it was precise ([`is_precise`](crate::is_precise)); whether it was, or its time was up before.
     WhenPrecise,
 }
 
