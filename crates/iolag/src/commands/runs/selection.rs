@@ -81,8 +81,8 @@ impl<'a> Selection<'a> {
             // A run that was copied out of its store is all there is of its campaign.
             None => return Ok((campaign, FoundRuns { runs: vec![named], ..FoundRuns::default() })),
         };
-        // No run of a campaign is older than its first, of which it has the name.
-        let may_belong = |listed: &Listed| listed.id >= campaign;
+        // One that cannot be read may be of it, if it is not older than the first, of which the campaign has the name.
+        let may_belong = |listed: &Listed| listed.record.is_ok() || listed.id >= campaign;
         let found = chosen(listed, may_belong, |record| record.campaign == campaign);
         Ok((campaign, found))
     }
