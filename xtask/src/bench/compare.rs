@@ -15,8 +15,8 @@ use crate::pairs::{quantile, sorted};
 use crate::places::output;
 
 const MOST_S: f64 = 2.0;
-/// By rates benches are compared unless the user says otherwise.
-const QUANTITIES: [&str; 2] = ["rate", "rate,median,p95,over:100ms"];
+/// By medians benches are compared unless the user says otherwise.
+const QUANTITIES: [&str; 2] = ["median", "rate,median,p95,over:100ms"];
 
 /// Reads them with the quantities that are usual, and with all.
 pub fn run(setting: &Setting<'_>) -> Result<()> {
