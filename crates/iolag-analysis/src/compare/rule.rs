@@ -9,7 +9,7 @@ use iolag_model::Operation;
 use crate::run::values::RunQuantity;
 use crate::statistics::runs::log_range::LogRange;
 
-/// As on the command line: `p95 > 1.1x`, `read rate < 0.9x`.
+/// As on the command line: `p95 > 1.1x`, `create rate < 0.9x`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FailRule {
     /// As it was typed.
@@ -77,7 +77,7 @@ impl FromStr for FailRule {
         let text = text.trim();
         let no_rule = || {
             UnreadableRule(format!(
-                "{text:?} is no rule: write [OPERATION] VALUE > FACTOR or < FACTOR, as in 'p95 > 1.1x' or 'read rate < 0.9x'"
+                "{text:?} is no rule: write [OPERATION] VALUE > FACTOR or < FACTOR, as in 'p95 > 1.1x' or 'create rate < 0.9x'"
             ))
         };
         let at = text.find(['<', '>']).ok_or_else(no_rule)?;
