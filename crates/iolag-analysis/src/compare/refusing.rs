@@ -100,7 +100,7 @@ fn refuse_unknown_names(sides: &[Side], across: &[String]) -> Result<(), Compare
     match across.iter().find(|name| !names.contains(name.as_str())) {
         None => Ok(()),
         Some(name) => Err(CompareError::Asked(format!(
-            "--across {name}: no run has such a label; there are {}",
+            "--across {name}: no run here has such a label, choose from {}",
             joined(names.into_iter().map(str::to_owned).collect())
         ))),
     }

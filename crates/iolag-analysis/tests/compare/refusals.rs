@@ -114,7 +114,7 @@ fn a_coordinate_of_each_run_is_called_so_and_a_slip_of_the_pen_is_refused() {
     assert!(sentence.starts_with("the coordinate clients is different in all runs"), "{sentence}");
     assert_eq!(
         refused(sides(), &CompareOptions { across: vec!["client".into()], ..usual() }),
-        "--across client: no run has such a label; there are clients and target"
+        "--across client: no run here has such a label, choose from clients and target"
     );
 }
 

@@ -7,7 +7,7 @@ pub mod resolve;
 use std::io::Write;
 use std::path::Path;
 
-use iolag_analysis::compare::{CompareError, CompareOptions, ComparedTable, Side, compare_sides};
+use iolag_analysis::compare::{CompareError, CompareOptions, ComparedTable, compare_sides};
 use iolag_conduct::{ExitCode, Failure, absolute};
 use iolag_model::WallSpan;
 
@@ -65,7 +65,6 @@ pub fn compared(located: &Located, options: &Compare) -> Result<(Resolved, Compa
         phases: options.phases.clone(),
         rules: options.rules.clone(),
     };
-    refuse_unknown(&options.across, &resolved.sides).map_err(told)?;
     let table = compare_sides(resolved.sides.clone(), &comparing).map_err(|error| told(failure(error)))?;
     Ok((resolved, table))
 }
@@ -95,29 +94,6 @@ fn span(options: &Compare) -> Result<WallSpan, Failure> {
     match (&options.since, &options.until) {
         (None, None) => Ok(WallSpan::ALL),
         (since, until) => here().span(since.as_deref(), until.as_deref()).map_err(Failure::usage),
-    }
-}
-
-/// A label that no run has pools nothing.
-fn refuse_unknown(across: &[String], sides: &[Side]) -> Result<(), Failure> {
-    let units = || sides.iter().flat_map(|side| &side.units);
-    let mut known: Vec<&str> = units()
-        .flat_map(|unit| unit.labels.keys().chain(unit.coordinates.keys()))
-        .map(String::as_str)
-        .collect();
-    known.sort_unstable();
-    known.dedup();
-    match across.iter().find(|name| !known.contains(&name.as_str())) {
-        None => Ok(()),
-        Some(unknown) if known.is_empty() => {
-            Err(Failure::usage(format!("--across {unknown}: these runs have no label and no coordinate")))
-        }
-        Some(unknown) => {
-            let known = known.join(", ");
-            Err(Failure::usage(format!(
-                "--across {unknown}: no run here has such a label, choose from {known}"
-            )))
-        }
     }
 }
 
