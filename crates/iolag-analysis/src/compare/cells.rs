@@ -58,9 +58,14 @@ pub(super) struct Matched<'a> {
 
 impl Matched<'_> {
     /// What is not in the table, or not for all sides.
-    pub(super) fn left_out(&self) -> impl Iterator<Item = LeftOut> {
-        let rows = self.rows.iter().chain(&self.alone).filter(|row| !row.missing().is_empty());
-        rows.map(|row| LeftOut::Row { key: row.key.clone(), missing: row.missing() })
+    pub(super) fn left_out(&self, sides: &[Side]) -> Vec<LeftOut> {
+        let left_out = |row: &Row| {
+            // Of a side that says nothing its runs are told.
+            let missing: Vec<usize> =
+                row.missing().into_iter().filter(|side| !sides[*side].units.is_empty()).collect();
+            (!missing.is_empty()).then(|| LeftOut::Row { key: row.key.clone(), missing })
+        };
+        self.rows.iter().chain(&self.alone).filter_map(left_out).collect()
     }
 }
 

@@ -65,10 +65,12 @@ fn differing_facts(sides: &[Side]) -> Vec<(Fact, Vec<Vec<String>>)> {
     let units = || sides.iter().flat_map(|side| &side.units);
     let of_places = units().flat_map(|unit| unit.places.values()).flat_map(|facts| facts.keys());
     let facts: BTreeSet<&Fact> = units().flat_map(|unit| unit.facts.keys()).chain(of_places).collect();
-    let has_one_place = are_all_alike(sides.iter().map(targets));
-    let has_one_kind = are_all_alike(sides.iter().map(|side| values(side, &Fact::FileSystem)));
+    let saying = || sides.iter().filter(|side| !side.units.is_empty());
+    let has_one_place = are_all_alike(saying().map(targets));
+    let has_one_kind = are_all_alike(saying().map(|side| values(side, &Fact::FileSystem)));
     let differs = |fact: &Fact| {
         let all: Vec<BTreeSet<String>> = sides.iter().map(|side| values(side, fact)).collect();
+        let says = |at: usize| !sides[at].units.is_empty();
         let is_compared = match fact {
             Fact::Device => true,
             Fact::FileSystem | Fact::Source => !has_one_place,
@@ -76,8 +78,11 @@ fn differing_facts(sides: &[Side]) -> Vec<(Fact, Vec<Vec<String>>)> {
             _ => false,
         };
         // An option that there is not was not given; anything else is not known.
-        let is_known = |values: &&BTreeSet<String>| matches!(fact, Fact::Option(_)) || !values.is_empty();
-        if is_compared || are_all_alike(all.iter().filter(is_known)) {
+        let is_known = |(at, values): &(usize, &BTreeSet<String>)| {
+            !values.is_empty() || matches!(fact, Fact::Option(_)) && says(*at)
+        };
+        let known = all.iter().enumerate().filter(is_known).map(|(_, values)| values);
+        if is_compared || are_all_alike(known) {
             return None;
         }
         let told = if *fact == Fact::MountOptions { differing_options(all) } else { lists(all) };
@@ -151,7 +156,8 @@ fn different_patterns(sides: &[Side], quantity: RunQuantity) -> Option<Doubt> {
     let pattern = Fact::Option("pattern".to_owned());
     let patterns: Vec<BTreeSet<String>> = sides.iter().map(|side| values(side, &pattern)).collect();
     let is_of_one = |values: &BTreeSet<String>| values.contains(ALL_OF_ONE);
-    let are_several = patterns.iter().any(is_of_one) && patterns.iter().any(|values| !is_of_one(values));
+    let are_several = patterns.iter().any(is_of_one)
+        && patterns.iter().any(|values| !values.is_empty() && !is_of_one(values));
     (quantity == RunQuantity::Rate && are_several).then(|| Doubt::DifferentPatterns {
         patterns: patterns
             .into_iter()

@@ -31,7 +31,7 @@ pub fn compare_sides(sides: Vec<Side>, options: &CompareOptions) -> Result<Compa
     if matched.rows.is_empty() {
         return Err(refuse_nothing_common(&sides, &matched.alone));
     }
-    left_out.extend(matched.left_out());
+    left_out.extend(matched.left_out(&sides));
     let judging = Judging { quantity, same_within: options.same_within, ending: ending(&sides) };
     let outcomes = outcomes(&options.rules, &matched.rows, judging.ending)?;
     let (rows, family) = judging.against_the_base(&matched.rows);

@@ -22,7 +22,11 @@ pub(super) fn refuse(sides: &[Side], options: &CompareOptions) -> Result<RunQuan
                 .into(),
         ));
     }
-    if let Some(side) = sides.iter().find(|side| side.units.is_empty()) {
+    // The others are compared without a side that says nothing.
+    let says_nothing = |side: &&Side| side.units.is_empty();
+    let silent = sides.iter().filter(says_nothing).count();
+    let is_alone = silent + 1 == sides.len();
+    if let Some(side) = sides.iter().find(says_nothing).filter(|_| is_alone || sides[0].units.is_empty()) {
         return Err(CompareError::NothingMeasured(format!(
             "{} cannot be compared: it has no run that says anything of its target",
             side.name

@@ -59,6 +59,28 @@ pub struct ComparedTable {
     pub outcomes: Vec<RuleOutcome>,
 }
 
+impl ComparedTable {
+    /// What the rules cannot be judged of, by name: rows that not all sides have, and sides that say nothing.
+    pub fn not_judged(&self) -> Vec<String> {
+        let is_meant = |rule: &FailRule, cell: Cell| {
+            // Not every row has a rate.
+            let has_value = rule.quantity != RunQuantity::Rate || self.quantity == RunQuantity::Rate;
+            has_value && rule.operation.is_none_or(|operation| operation == cell.operation)
+        };
+        let of_row = |left_out: &LeftOut| match left_out {
+            LeftOut::Row { key, .. } => Some(key.cell),
+            LeftOut::Run { .. } => None,
+        };
+        let cells = self.left_out.iter().filter_map(of_row);
+        let cells = cells.filter(|cell| self.rules.iter().any(|rule| is_meant(rule, *cell)));
+        let silent = self.sides.iter().filter(|side| side.runs.is_empty() && !self.rules.is_empty());
+        cells
+            .map(|cell| cell.operation.name().to_owned())
+            .chain(silent.map(|side| side.name.clone()))
+            .collect()
+    }
+}
+
 /// A side of the table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComparedSide {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use iolag_analysis::compare::{CompareOptions, LeftOut, Side, Unit, compare_sides};
-use iolag_analysis::{Cell, ComparedWord, RunQuantity};
+use iolag_analysis::compare::{CompareError, CompareOptions, Fact, LeftOut, Side, Unit, compare_sides};
+use iolag_analysis::{Cell, ComparedWord, RunQuantity, Standing};
 use iolag_model::{Operation, Phase};
 
 use crate::made_up::{
@@ -180,4 +180,46 @@ fn sides_of_a_plan_need_not_be_named_as_such() {
     };
     let table = compared(vec![of("native"), of("nfs")]);
     assert_eq!(table.rows[0].key.coordinates.keys().collect::<Vec<_>>(), ["clients"]);
+}
+
+#[test]
+fn the_others_are_compared_without_a_side_that_says_nothing() {
+    let objects = Fact::Option("objects".to_owned());
+    let with_option = |mut side: Side| {
+        side.units.iter_mut().for_each(|unit| drop(unit.facts.insert(objects.clone(), "1000".to_owned())));
+        side
+    };
+    let of = |name: &str, factor: f64| with_option(nine(name, &[(Operation::Stat, factor)], 0.01));
+    let mut silent = of("lnet", 1.0);
+    for unit in &mut silent.units {
+        unit.standing = Standing::BrokenOff;
+        unit.values.clear();
+    }
+    let sides = || vec![of("native", 1.0), silent.clone(), of("nfs", 0.5)];
+    let table = compare_sides(sides(), &usual()).unwrap();
+    let words: Vec<_> = table.rows[0].cells.iter().map(|cell| (cell.runs, cell.compared.word)).collect();
+    assert_eq!(words, [([9, 0], ComparedWord::TooFew { more: 4 }), ([9, 9], ComparedWord::Slower)]);
+    assert_eq!((table.family, table.between.len(), table.doubts.len()), (1, 0, 0), "{:?}", table.doubts);
+    assert!(table.left_out.iter().all(|one| matches!(one, LeftOut::Run { side: 1, .. })));
+    assert_eq!(table.left_out.len(), 9);
+    // No rule is kept by it.
+    let rules = vec!["rate < 0.3x".parse().unwrap()];
+    let judged = compare_sides(sides(), &CompareOptions { rules, ..usual() }).unwrap();
+    assert_eq!((judged.outcomes.len(), judged.not_judged()), (1, vec!["lnet".to_owned()]));
+    let mut without_base = sides();
+    without_base.swap(0, 1);
+    assert!(matches!(compare_sides(without_base, &usual()), Err(CompareError::NothingMeasured(_))));
+    assert!(matches!(compare_sides(sides()[..2].to_vec(), &usual()), Err(CompareError::NothingMeasured(_))));
+}
+
+#[test]
+fn a_rule_is_not_kept_by_what_vanished() {
+    let both = nine("native", &[(Operation::Stat, 1.0), (Operation::Read, 1.0)], 0.01);
+    let one = nine("nfs", &[(Operation::Stat, 1.0)], 0.01);
+    let not_judged = |rule: &str| {
+        let options = CompareOptions { rules: vec![rule.parse().unwrap()], ..usual() };
+        compare_sides(vec![both.clone(), one.clone()], &options).unwrap().not_judged()
+    };
+    assert_eq!(not_judged("rate < 0.5x"), ["read"]);
+    assert!(not_judged("stat rate < 0.5x").is_empty());
 }

@@ -152,7 +152,8 @@ impl<'a, C: Clock> Precise<'a, C> {
             let cells = table.rows.iter().flat_map(|row| &row.cells);
             let compared: Vec<ComparedRuns> = cells.map(|cell| cell.compared.clone()).collect();
             let has_all_rows = !table.left_out.iter().any(|one| matches!(one, LeftOut::Row { .. }));
-            let has_all_sides = table.sides.len() == self.campaign.options.sides.len();
+            let has_all_sides = table.sides.len() == self.campaign.options.sides.len()
+                && table.sides.iter().all(|side| !side.runs.is_empty());
             has_all_rows && has_all_sides && is_precise(&compared, self.stopping.precision)
         })
     }

@@ -1,6 +1,7 @@
 //! What is printed and written of a comparison.
 
 use iolag_analysis::compare::{ComparedTable, RuleJudgement};
+use iolag_analysis::joined;
 use iolag_conduct::{ExitCode, Failure, summarise_with_figures};
 use iolag_model::{Anchor, counted};
 use iolag_report::{
@@ -78,6 +79,11 @@ fn judged(table: &ComparedTable, options: &Compare, common: &Common) -> Judged {
         };
         sentences.push(rule.sentence);
         code = code.max(own);
+    }
+    let untold = table.not_judged();
+    if !untold.is_empty() {
+        sentences.push(format!("cannot be told of what not all sides have: {}", joined(untold)));
+        code = code.max(if options.fail_unless_shown { ExitCode::Found } else { ExitCode::Fine });
     }
     if kept > 0 && sentences.is_empty() && !common.quiet {
         sentences.push(format!("the rules are kept in {}", counted(kept, "cell", "cells")));
