@@ -33,7 +33,7 @@ fn a_rule_is_kept_broken_or_cannot_be_told() {
     use RuleJudgement::{Broken, Kept};
     // A quarter slower: rates are 0.75 times, durations 1.33 times those of the base.
     let sides = vec![with_p95("native", 1.0, 0.01), with_p95("nfs", 0.75, 0.012)];
-    let rules = ["p95 > 1.1x", "create rate < 0.9x", "stat rate < 0.5x", "p95 > 150%"];
+    let rules = ["p95 > 1.1x", "read rate < 0.9x", "stat rate < 0.5x", "p95 > 150%"];
     let table = judged(sides, &rules);
     let expected = [(0, 0, Broken), (0, 1, Broken), (1, 1, Broken), (2, 0, Kept), (3, 0, Kept), (3, 1, Kept)];
     assert_eq!(judgements(&table), expected);
