@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::days::HOST;
 use super::side::{Side, Unit, UnitValue};
 use super::table::{CompareOptions, LeftOut, RowKey};
 use crate::run::values::{Cell, RunAmount, RunQuantity};
 
 /// Coordinates that say where a run measured: they tell rows apart only if a side has several.
-const PLACES: [&str; 2] = ["side", TARGET];
+const PLACES: [&str; 3] = ["side", HOST, TARGET];
 /// The coordinate that names it.
 pub(super) const TARGET: &str = "target";
 
@@ -141,7 +142,7 @@ impl Names {
         if self.has_targets {
             coordinates.insert(TARGET.to_owned(), value.target.clone());
         }
-        RowKey { cell: value.cell, coordinates, labels: telling(&unit.labels) }
+        RowKey { cell: value.cell, task: value.task.clone(), coordinates, labels: telling(&unit.labels) }
     }
 }
 

@@ -70,18 +70,17 @@ fn differing_facts(sides: &[Side]) -> Vec<(Fact, Vec<Vec<String>>)> {
     let has_one_kind = are_all_alike(saying().map(|side| values(side, &Fact::FileSystem)));
     let differs = |fact: &Fact| {
         let all: Vec<BTreeSet<String>> = sides.iter().map(|side| values(side, fact)).collect();
-        let says = |at: usize| !sides[at].units.is_empty();
         let is_compared = match fact {
             Fact::Device => true,
             Fact::FileSystem | Fact::Source => !has_one_place,
             Fact::MountOptions => !has_one_kind,
             _ => false,
         };
-        // An option that there is not was not given; anything else is not known.
-        let is_known = |(at, values): &(usize, &BTreeSet<String>)| {
-            !values.is_empty() || matches!(fact, Fact::Option(_)) && says(*at)
+        // An option that there is not was not given, unless nothing is known of any; anything else is not known.
+        let is_known = |(side, values): &(&Side, &BTreeSet<String>)| {
+            !values.is_empty() || matches!(fact, Fact::Option(_)) && knows_options(side)
         };
-        let known = all.iter().enumerate().filter(is_known).map(|(_, values)| values);
+        let known = sides.iter().zip(&all).filter(is_known).map(|(_, values)| values);
         if is_compared || are_all_alike(known) {
             return None;
         }
@@ -91,6 +90,11 @@ fn differing_facts(sides: &[Side]) -> Vec<(Fact, Vec<Vec<String>>)> {
             .then(|| (fact.clone(), told))
     };
     facts.into_iter().filter_map(differs).collect()
+}
+
+/// What a history remembers of runs has no options.
+fn knows_options(side: &Side) -> bool {
+    side.units.iter().any(|unit| unit.facts.keys().any(|fact| matches!(fact, Fact::Option(_))))
 }
 
 fn lists(all: Vec<BTreeSet<String>>) -> Vec<Vec<String>> {

@@ -38,6 +38,7 @@ pub fn compare_sides(sides: Vec<Side>, options: &CompareOptions) -> Result<Compa
     Ok(ComparedTable {
         workload: sides[0].units[0].workload.clone(),
         quantity,
+        units: sides[0].units[0].kind,
         same_within: options.same_within,
         between: judging.between_others(&matched.rows),
         rows,

@@ -9,6 +9,7 @@
 //! its [`Cell`](crate::Cell)s, and nothing its words: they are the report's.
 
 pub(crate) mod cells;
+pub(crate) mod days;
 pub(crate) mod doubt;
 pub(crate) mod doubting;
 pub(crate) mod error;
@@ -16,16 +17,19 @@ pub(crate) mod judging;
 pub(crate) mod outcomes;
 pub(crate) mod pairing;
 pub(crate) mod refusing;
+pub(crate) mod remembered;
 pub(crate) mod rule;
 pub(crate) mod side;
 pub(crate) mod table;
 pub(crate) mod unit;
 
+pub use days::Days;
 pub use doubt::{Doubt, Fact};
 pub use error::CompareError;
 pub use judging::compare_sides;
+pub use remembered::RememberedRuns;
 pub use rule::{Beyond, FailRule, RuleJudgement, RuleOutcome, UnreadableRule};
-pub use side::{Side, Unit, UnitBlock, UnitValue, defining_labels};
+pub use side::{Side, Unit, UnitBlock, UnitKind, UnitValue, defining_labels};
 pub use table::{
     BetweenOthers, CompareOptions, ComparedCell, ComparedRow, ComparedSide, ComparedTable, LeftOut, Pairs,
     RowKey, SideValue,

@@ -25,7 +25,8 @@ pub(super) fn outcomes(
     let mut cells = Vec::new();
     for (at, rule) in rules.iter().enumerate() {
         let is_meant = |row: &Row| {
-            rule.operation.is_none_or(|operation| row.key.cell.operation == operation) && has_value(row, rule)
+            rule.operation.is_none_or(|operation| row.key.measured() == operation.name())
+                && has_value(row, rule)
         };
         if !rows.iter().any(is_meant) {
             return Err(no_row(rule, rows));
@@ -85,11 +86,11 @@ fn has_value(row: &Row, rule: &FailRule) -> bool {
 
 fn no_row(rule: &FailRule, rows: &[Row]) -> CompareError {
     let having = rows.iter().filter(|row| has_value(row, rule));
-    let mut operations: Vec<String> = having.map(|row| row.key.cell.operation.name().to_owned()).collect();
-    operations.dedup();
-    let known = match operations.is_empty() {
+    let mut measured: Vec<String> = having.map(|row| row.key.measured().to_owned()).collect();
+    measured.dedup();
+    let known = match measured.is_empty() {
         true => format!("nothing in the table has a {}", rule.quantity),
-        false => format!("the table has the {} of {}", rule.quantity, joined(operations)),
+        false => format!("the table has the {} of {}", rule.quantity, joined(measured)),
     };
     CompareError::Asked(format!("the rule '{}' is of no row: {known}", rule.text))
 }

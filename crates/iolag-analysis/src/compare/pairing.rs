@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use iolag_model::{Order, RunId};
 
 use super::cells::{Entry, Row};
-use super::side::{Unit, UnitBlock};
+use super::side::{Unit, UnitBlock, UnitKind};
 use super::table::Pairs;
 use crate::run::values::{RunAmount, RunQuantity};
 use crate::statistics::runs::difference::RunPairing;
@@ -41,8 +41,9 @@ pub(super) fn paired(row: &Row, sides: [usize; 2], quantity: RunQuantity, scale:
         return None;
     }
     let units = entries.map(|side| by_unit(side, logarithm));
-    let (pairing, pairs) = blocks(&units).unwrap_or_else(|| {
-        (RunPairing::Apart(units.map(|units| units.into_iter().map(|(_, one)| one).collect())), Pairs::Apart)
+    let (pairing, pairs) = blocks(&units).or_else(|| days(&units)).unwrap_or_else(|| {
+        let sides = units.map(|units| units.into_iter().map(|(_, one)| one).collect());
+        (RunPairing::Apart(sides), Pairs::Apart)
     });
     let margin = margin(entries, quantity);
     Some(Paired { cell: RunCell { pairing, margin }, pairs })
@@ -97,6 +98,31 @@ fn blocks(units: &[Vec<(&Unit, LogRange)>; 2]) -> Option<(RunPairing, Pairs)> {
     let pairing =
         if order == Order::Interleaved { RunPairing::TurnedBlocks(pairs) } else { RunPairing::Blocks(pairs) };
     Some((pairing, told))
+}
+
+/// Days in the order of time, of all hosts together: those that both sides have, if that is most of what the one with fewer has; of before and after a
+/// moment there are none, or one.
+fn days(units: &[Vec<(&Unit, LogRange)>; 2]) -> Option<(RunPairing, Pairs)> {
+    let mut days: BTreeMap<&str, [Vec<LogRange>; 2]> = BTreeMap::new();
+    for (side, units) in units.iter().enumerate() {
+        for (unit, value) in units {
+            if unit.kind != UnitKind::Day {
+                return None;
+            }
+            days.entry(&unit.name).or_default()[side].push(*value);
+        }
+    }
+    let of_side = |side: usize| days.values().filter(move |sides| !sides[side].is_empty());
+    let both: Vec<[LogRange; 2]> = of_side(0)
+        .filter(|sides| !sides[1].is_empty())
+        .map(|sides| sides.each_ref().map(|side| mean(side)))
+        .collect();
+    if 2 * both.len() > of_side(0).count().min(of_side(1).count()) {
+        let told = Pairs::Days { days: both.len() as u32 };
+        return Some((RunPairing::Days(both), told));
+    }
+    let apart = [0, 1].map(|side| of_side(side).map(|sides| mean(&sides[side])).collect());
+    Some((RunPairing::DaysApart(apart), Pairs::Apart))
 }
 
 /// The fewest attempts on which a share of this row rests.

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use iolag_model::Operation;
-
 use super::cells::{Row, TARGET};
 use super::error::CompareError;
-use super::side::Side;
+use super::side::{Side, UnitKind};
 use super::table::{CompareOptions, RowKey};
 use crate::finding::words::joined;
 use crate::run::values::RunQuantity;
@@ -27,9 +25,11 @@ pub(super) fn refuse(sides: &[Side], options: &CompareOptions) -> Result<RunQuan
     let silent = sides.iter().filter(says_nothing).count();
     let is_alone = silent + 1 == sides.len();
     if let Some(side) = sides.iter().find(says_nothing).filter(|_| is_alone || sides[0].units.is_empty()) {
+        let are_days = sides.iter().flat_map(|side| &side.units).any(|unit| unit.kind == UnitKind::Day);
         return Err(CompareError::NothingMeasured(format!(
-            "{} cannot be compared: it has no run that says anything of its target",
-            side.name
+            "{} cannot be compared: it has no {} that says anything of its target",
+            side.name,
+            if are_days { "day" } else { "run" }
         )));
     }
     refuse_workloads(sides)?;
@@ -44,19 +44,28 @@ pub(super) fn refuse(sides: &[Side], options: &CompareOptions) -> Result<RunQuan
             "{} has no rate: choose median, p95 or over:DURATION",
             called(&first.workload)
         ))),
-        Some(quantity) => Err(CompareError::Asked(format!("no run says anything of {quantity}"))),
+        Some(quantity) => {
+            let known: BTreeSet<RunQuantity> = quantities(sides).collect();
+            let known: Vec<String> = known.iter().map(RunQuantity::to_string).collect();
+            let choose = if known.is_empty() { String::new() } else { format!(": choose {}", joined(known)) };
+            Err(CompareError::Asked(format!("no run says anything of {quantity}{choose}")))
+        }
     }
 }
 
 fn has_quantity(sides: &[Side], quantity: RunQuantity) -> bool {
-    let mut values = sides.iter().flat_map(|side| &side.units).flat_map(|unit| &unit.values);
-    values.any(|value| value.amounts.iter().any(|(known, _)| *known == quantity))
+    quantities(sides).any(|known| known == quantity)
+}
+
+fn quantities(sides: &[Side]) -> impl Iterator<Item = RunQuantity> {
+    let values = sides.iter().flat_map(|side| &side.units).flat_map(|unit| &unit.values);
+    values.flat_map(|value| value.amounts.iter().map(|(known, _)| *known))
 }
 
 /// With its article: `a check`, `a bench of metadata`.
 fn called(workload: &str) -> String {
     match workload {
-        "check" | "ping" => format!("a {workload}"),
+        "check" | "ping" | "watch" => format!("a {workload}"),
         bench => format!("a bench of {bench}"),
     }
 }
@@ -83,9 +92,15 @@ fn refuse_twice(sides: &[Side]) -> Result<(), CompareError> {
         for unit in &side.units {
             own.extend(unit.values.iter().map(|value| (&unit.name, &value.target)));
         }
-        if let Some((run, _)) = own.intersection(&seen).next() {
-            let run: &str = run;
-            return Err(CompareError::Asked(format!("run {run} is on both sides: nothing can differ")));
+        if let Some((unit, target)) = own.intersection(&seen).next() {
+            let sentence = match sides[0].units[0].kind {
+                UnitKind::Run => format!("run {unit} is on both sides: nothing can differ"),
+                UnitKind::Day => format!(
+                    "the day {unit} of {target} is on both sides: name another target, or end the one side where the other \
+                     begins, as in history:{target}@..MOMENT history:{target}@MOMENT.."
+                ),
+            };
+            return Err(CompareError::Asked(sentence));
         }
         seen.append(&mut own);
     }
@@ -164,16 +179,15 @@ struct Keys<'a> {
 }
 
 impl Keys<'_> {
-    fn operations(&self) -> BTreeSet<Operation> {
-        self.keys.iter().map(|key| key.cell.operation).collect()
+    fn operations(&self) -> BTreeSet<&str> {
+        self.keys.iter().map(|key| key.measured()).collect()
     }
 
     fn told_operations(&self) -> String {
         if self.keys.is_empty() {
             return "nothing of the phases that are compared, to which --phases adds".to_owned();
         }
-        let names = |operation: Operation| operation.name().to_owned();
-        joined(self.operations().into_iter().map(names).collect())
+        joined(self.operations().into_iter().map(str::to_owned).collect())
     }
 
     /// The values of a name; nothing is one, too.
@@ -191,6 +205,6 @@ impl Keys<'_> {
     fn told_first(&self) -> String {
         let Some(key) = self.keys.first() else { return "nothing".to_owned() };
         let told = joined(parts(key).map(|(name, value)| format!("{name}={value}")).collect());
-        format!("{} with {told}", key.cell.operation)
+        format!("{} with {told}", key.measured())
     }
 }

@@ -24,6 +24,8 @@ pub struct Side {
 pub struct Unit {
     /// The id of the run, or the day.
     pub name: String,
+    /// A run, or a day.
+    pub kind: UnitKind,
     /// What was measured: `metadata`, `check`. Different ones are not compared.
     pub workload: String,
     /// By what such runs are compared, unless the user says otherwise.
@@ -52,6 +54,15 @@ pub struct Unit {
     pub values: Vec<UnitValue>,
 }
 
+/// What counts once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum UnitKind {
+    /// A run.
+    Run,
+    /// A day of a watch.
+    Day,
+}
+
 /// Where in its campaign a run was.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnitBlock {
@@ -70,6 +81,8 @@ pub struct UnitBlock {
 pub struct UnitValue {
     /// The cell.
     pub cell: Cell,
+    /// The task of a watch, with its part; absent of runs, whose operations have names.
+    pub task: Option<String>,
     /// On which target, as the user named it.
     pub target: String,
     /// Attempts that it rests on.

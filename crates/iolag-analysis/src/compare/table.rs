@@ -6,6 +6,7 @@ use iolag_model::{Order, Phase};
 
 use super::doubt::Doubt;
 use super::rule::{FailRule, RuleOutcome};
+use super::side::UnitKind;
 use crate::run::values::{Cell, RunAmount, RunQuantity, Standing};
 use crate::statistics::runs::table::ComparedRuns;
 
@@ -38,6 +39,8 @@ pub struct ComparedTable {
     pub workload: String,
     /// What is compared.
     pub quantity: RunQuantity,
+    /// What counts once.
+    pub units: UnitKind,
     /// The ratio above which sides are no longer the same, less 1.
     pub same_within: f64,
     /// The sides; the first is the base.
@@ -99,10 +102,19 @@ pub struct ComparedSide {
 pub struct RowKey {
     /// The cell.
     pub cell: Cell,
+    /// The task of a watch, with its part; absent of runs.
+    pub task: Option<String>,
     /// The coordinates of the units that tell rows apart, and their target where one run has several.
     pub coordinates: BTreeMap<String, String>,
     /// The labels that tell rows apart: like is compared with like.
     pub labels: BTreeMap<String, String>,
+}
+
+impl RowKey {
+    /// What is measured: the task of a watch, the operation of runs.
+    pub fn measured(&self) -> &str {
+        self.task.as_deref().unwrap_or_else(|| self.cell.operation.name())
+    }
 }
 
 /// A row.
@@ -147,6 +159,11 @@ pub enum Pairs {
         blocks: u32,
         /// The order of the runs in them.
         order: Order,
+    },
+    /// Each day has both sides: what the day does to both falls out.
+    Days {
+        /// How many days.
+        days: u32,
     },
     /// All of the one, and all of the other.
     Apart,

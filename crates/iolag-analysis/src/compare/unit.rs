@@ -9,7 +9,7 @@ use iolag_model::{
 use serde_json::Value;
 
 use super::doubt::Fact;
-use super::side::{Unit, UnitBlock, UnitValue};
+use super::side::{Unit, UnitBlock, UnitKind, UnitValue};
 use crate::run::values::{CellValue, RunValues};
 use crate::run::workload::analysed;
 use crate::statistics::runs::table::CampaignEnding;
@@ -31,6 +31,7 @@ pub fn unit_of_run(record: &RunRecord, values: &RunValues) -> Unit {
     let names = || record.targets.iter().map(|target| target.name.clone());
     let value = |value: &CellValue| UnitValue {
         cell: value.cell,
+        task: None,
         target: names().nth(usize::from(value.target.0)).unwrap_or_default(),
         attempts: value.attempts,
         amounts: value.amounts.clone(),
@@ -40,6 +41,7 @@ pub fn unit_of_run(record: &RunRecord, values: &RunValues) -> Unit {
     let file_systems = record.targets.iter().map(|target| target.file_system.as_ref().map(facts_of_place));
     Unit {
         name: record.id.to_string(),
+        kind: UnitKind::Run,
         workload: spec.workload.name().to_owned(),
         usual: workload.compared(),
         block,

@@ -95,6 +95,6 @@ pub use series::summary::{
     summarise_series,
 };
 pub use series::timed_values::{Quantity, TimedValues};
-pub use source::{SampleSource, last_failed};
+pub use source::{SampleSource, blockers_asked, last_failed};
 pub use tally::durations::{DurationTally, NATIVE_SCHEMA, native_bucket, tally_bounds};
 pub use tally::series_tally::{RunOutcome, SeriesTally, Tallies};

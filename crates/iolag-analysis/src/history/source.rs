@@ -101,7 +101,7 @@ pub fn last_failed(columns: &HistoryColumns) -> Option<(ProbeId, WallTime)> {
 }
 
 /// The probes because of which slots in these columns were skipped.
-pub(crate) fn blockers_asked(columns: &HistoryColumns) -> BTreeSet<ProbeId> {
+pub fn blockers_asked(columns: &HistoryColumns) -> BTreeSet<ProbeId> {
     let rows = columns.outcome.iter().zip(&columns.blocker);
     let skipped = rows.filter(|(outcome, blocker)| **outcome == Outcome::Skipped && **blocker != ProbeId(0));
     skipped.map(|(_, blocker)| *blocker).collect()

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use iolag_analysis::compare::{
-    CompareOptions, ComparedTable, Side, Unit, UnitBlock, UnitValue, compare_sides,
+    CompareOptions, ComparedTable, Side, Unit, UnitBlock, UnitKind, UnitValue, compare_sides,
 };
 use iolag_analysis::{CampaignEnding, Cell, ComparedRuns, RunAmount, RunQuantity, Standing};
 use iolag_model::{Operation, Order, RunId};
@@ -26,6 +26,7 @@ pub fn campaign(salt: u16) -> RunId {
 pub fn unit(name: &str, minute: i64) -> Unit {
     Unit {
         name: name.to_owned(),
+        kind: UnitKind::Run,
         workload: "metadata".to_owned(),
         usual: RunQuantity::Rate,
         block: None,
@@ -44,7 +45,7 @@ pub fn unit(name: &str, minute: i64) -> Unit {
 
 pub fn value(operation: Operation, amounts: &[(RunQuantity, RunAmount)]) -> UnitValue {
     let cell = Cell { operation, phase: None };
-    UnitValue { cell, target: "/data".to_owned(), attempts: 1000, amounts: amounts.to_vec() }
+    UnitValue { cell, task: None, target: "/data".to_owned(), attempts: 1000, amounts: amounts.to_vec() }
 }
 
 pub fn known(amount: f64) -> RunAmount {

@@ -1,6 +1,7 @@
 //! Sides compared, on made-up runs of which every answer is known.
 
 mod bounds;
+mod days;
 mod doubts;
 mod made_up;
 mod pairing;

@@ -151,7 +151,7 @@ fn pooled(differences: &[f64], level: f64) -> (f64, bool) {
 fn plain(pairing: &RunPairing) -> RunPairing {
     match pairing {
         RunPairing::TurnedBlocks(blocks) => RunPairing::Blocks(blocks.clone()),
-        RunPairing::Blocks(_) | RunPairing::Apart(_) => pairing.clone(),
+        _ => pairing.clone(),
     }
 }
 
@@ -160,7 +160,7 @@ fn apart(pairing: &RunPairing) -> RunPairing {
         RunPairing::Blocks(blocks) | RunPairing::TurnedBlocks(blocks) => {
             RunPairing::Apart([0, 1].map(|side| blocks.iter().map(|block| block[side]).collect()))
         }
-        RunPairing::Apart(_) => pairing.clone(),
+        _ => pairing.clone(),
     }
 }
 
@@ -174,6 +174,7 @@ fn bounded(pairing: &RunPairing) -> RunPairing {
         RunPairing::Apart(sides) => {
             RunPairing::Apart(sides.each_ref().map(|side| side.iter().map(|one| nearly(*one)).collect()))
         }
+        RunPairing::Days(_) | RunPairing::DaysApart(_) => pairing.clone(),
     }
 }
 

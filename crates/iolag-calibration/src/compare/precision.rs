@@ -149,6 +149,8 @@ fn first_blocks(cell: &RunCell, count: usize) -> RunCell {
         RunPairing::Blocks(blocks) => RunPairing::Blocks(blocks[..count].to_vec()),
         RunPairing::TurnedBlocks(blocks) => RunPairing::TurnedBlocks(blocks[..count].to_vec()),
         RunPairing::Apart(sides) => RunPairing::Apart(sides.each_ref().map(|side| side[..count].to_vec())),
+        // Days are of no campaign.
+        other => other.clone(),
     };
     RunCell { pairing, margin: cell.margin }
 }

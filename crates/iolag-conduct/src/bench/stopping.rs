@@ -203,7 +203,7 @@ mod tests {
     use crate::bench::options::BenchOptions;
     use crate::bench::plan::plan_bench;
     use crate::environment::limits::Limits;
-    use iolag_analysis::compare::{Unit, UnitBlock, UnitValue};
+    use iolag_analysis::compare::{Unit, UnitBlock, UnitKind, UnitValue};
     use iolag_analysis::{CampaignEnding, Cell, RunAmount, RunQuantity, Standing};
     use iolag_backend::Target;
     use iolag_model::{Operation, Phase, RunId, SimulatedClock};
@@ -234,6 +234,7 @@ mod tests {
         let planned = precise.campaign.runs.iter().find(|run| run.number == point).unwrap();
         let value = |operation, phase, rate| UnitValue {
             cell: Cell { operation, phase },
+            task: None,
             target: planned.point.side.shown(),
             attempts: 100,
             amounts: vec![(RunQuantity::Rate, rate)],
@@ -244,6 +245,7 @@ mod tests {
         values.push(value(Operation::Create, Some(Phase::Precreate), RunAmount::Open));
         let unit = Unit {
             name: format!("{point}-{block}"),
+            kind: UnitKind::Run,
             workload: "metadata".into(),
             usual: RunQuantity::Rate,
             block: Some(UnitBlock {

@@ -54,7 +54,7 @@ fn of_cell(row: &ComparedRow, other: usize, cell: &ComparedCell) -> [String; 15]
         _ => String::new(),
     };
     let pairs = match cell.pairs {
-        Pairs::Blocks { blocks, .. } => Some(blocks),
+        Pairs::Blocks { blocks, .. } | Pairs::Days { days: blocks } => Some(blocks),
         Pairs::Apart => None,
     };
     let compared = &cell.compared;

@@ -3,18 +3,17 @@
 //! - *Paired*: Student's t (1908) of the differences within blocks: what the runs of a block have in common falls out.
 //! - *Apart*: Welch's t (1947), with Satterthwaite's degrees of freedom, and Student's for equal spreads: the wider counts. Of four runs against 25 the former
 //!   alone is false twice as often as it says at the level of a table, and the latter where four runs were spared what slows one in ten.
+//! - *Days*, paired or apart: the same, for what they are worth, since a day resembles the one before ([`super::likeness`]).
 //! - *Ranks*, where a run is only bounded: the mean of such runs has no interval ([`super::ranks`]).
 
 use serde::{Deserialize, Serialize};
 
+use super::likeness::{Likeness, RankWorth};
 use super::log_range::{LogRange, known};
 use super::ranks::Ranks;
 use crate::statistics::dependence::effective_size::variance_of;
 use crate::statistics::student::{student_p, student_two_sided};
 
-/// Where each run resembles the one before by φ, the differences of A B, B A are correlated by φ (1 - φ)/2, an eighth at most, if
-/// a block has two runs; over the drawn places of many it is 0.136.
-const TURNED_LIKENESS: f64 = 0.125;
 /// By so much logarithms may differ because they were rounded.
 const ROUNDING: f64 = 1e-12;
 
@@ -27,14 +26,18 @@ pub enum RunPairing {
     TurnedBlocks(Vec<[LogRange; 2]>),
     /// All of the base, and all of the other side.
     Apart([Vec<LogRange>; 2]),
+    /// The base and the other side on each day, in the order of time.
+    Days(Vec<[LogRange; 2]>),
+    /// All days of the base, and all of the other side, in the order of time.
+    DaysApart([Vec<LogRange>; 2]),
 }
 
 impl RunPairing {
     /// How many runs the base and the other side have.
     pub fn counts(&self) -> [usize; 2] {
         match self {
-            Self::Blocks(blocks) | Self::TurnedBlocks(blocks) => [blocks.len(); 2],
-            Self::Apart(sides) => sides.each_ref().map(Vec::len),
+            Self::Blocks(pairs) | Self::TurnedBlocks(pairs) | Self::Days(pairs) => [pairs.len(); 2],
+            Self::Apart(sides) | Self::DaysApart(sides) => sides.each_ref().map(Vec::len),
         }
     }
 
@@ -42,8 +45,10 @@ impl RunPairing {
     pub(super) fn is_known(&self) -> bool {
         let is_known = |one: &LogRange| one.known().is_some();
         match self {
-            Self::Blocks(blocks) | Self::TurnedBlocks(blocks) => blocks.as_flattened().iter().all(is_known),
-            Self::Apart(sides) => sides.iter().flatten().all(is_known),
+            Self::Blocks(pairs) | Self::TurnedBlocks(pairs) | Self::Days(pairs) => {
+                pairs.as_flattened().iter().all(is_known)
+            }
+            Self::Apart(sides) | Self::DaysApart(sides) => sides.iter().flatten().all(is_known),
         }
     }
 }
@@ -77,26 +82,41 @@ impl RunDifference {
         if pairing.counts().contains(&0) {
             return None;
         }
+        let worth = worth_of(pairing, pairing.counts());
         let (method, pivot) = match pairing {
-            RunPairing::Blocks(blocks) | RunPairing::TurnedBlocks(blocks) => {
-                let likeness = if let RunPairing::TurnedBlocks(_) = pairing { TURNED_LIKENESS } else { 0.0 };
+            RunPairing::Blocks(pairs) | RunPairing::TurnedBlocks(pairs) | RunPairing::Days(pairs) => {
                 let differences: Vec<LogRange> =
-                    blocks.iter().map(|[base, other]| other.less(*base)).collect();
+                    pairs.iter().map(|[base, other]| other.less(*base)).collect();
                 match known(&differences) {
-                    Some(values) => (RunMethod::PairedT, Pivot::Student(Student::paired(&values, likeness))),
-                    None => (RunMethod::SignedRanks, Pivot::Ranks(Ranks::signed(&differences))),
+                    Some(values) => {
+                        let likeness = match pairing {
+                            RunPairing::TurnedBlocks(_) => Likeness::Turned,
+                            RunPairing::Days(_) => Likeness::of_days(&[&values]),
+                            _ => Likeness::None,
+                        };
+                        let moments = Moments::of(&values, likeness);
+                        (RunMethod::PairedT, Pivot::Student(Student::paired(moments)))
+                    }
+                    None => (RunMethod::SignedRanks, Pivot::Ranks(Ranks::signed(&differences), worth)),
                 }
             }
-            RunPairing::Apart([base, other]) => match (known(base), known(other)) {
-                (Some(base), Some(other)) => {
-                    (RunMethod::ApartT, Pivot::Student(Student::apart(&base, &other)))
+            RunPairing::Apart([base, other]) | RunPairing::DaysApart([base, other]) => {
+                match (known(base), known(other)) {
+                    (Some(base), Some(other)) => {
+                        let likeness = match pairing {
+                            RunPairing::DaysApart(_) => Likeness::of_days(&[&base, &other]),
+                            _ => Likeness::None,
+                        };
+                        let sides = [&base, &other].map(|side| Moments::of(side, likeness));
+                        (RunMethod::ApartT, Pivot::Student(Student::apart(sides)))
+                    }
+                    _ => (RunMethod::RankSums, Pivot::Ranks(Ranks::apart(base, other), worth)),
                 }
-                _ => (RunMethod::RankSums, Pivot::Ranks(Ranks::apart(base, other))),
-            },
+            }
         };
         let estimate = match &pivot {
             Pivot::Student(student) => LogRange::exactly(student.mean),
-            Pivot::Ranks(ranks) => ranks.estimate(),
+            Pivot::Ranks(ranks, _) => ranks.estimate(),
         };
         Some(Self { estimate, method, pivot, margin: margin.max(ROUNDING) })
     }
@@ -115,7 +135,7 @@ impl RunDifference {
     pub fn spread(&self) -> Option<f64> {
         match &self.pivot {
             Pivot::Student(student) => Some(student.spread).filter(|spread| spread.is_finite()),
-            Pivot::Ranks(_) => None,
+            Pivot::Ranks(..) => None,
         }
     }
 
@@ -123,7 +143,7 @@ impl RunDifference {
     pub fn interval_at(&self, level: f64) -> LogRange {
         let interval = match &self.pivot {
             Pivot::Student(student) => LogRange::exactly(student.mean).widened(student.reach(level)),
-            Pivot::Ranks(ranks) => ranks.interval_at(level),
+            Pivot::Ranks(ranks, worth) => ranks.interval_at(worth.level(level)),
         };
         interval.widened(self.margin)
     }
@@ -132,7 +152,7 @@ impl RunDifference {
     pub fn p(&self) -> f64 {
         match &self.pivot {
             Pivot::Student(student) => student.p(self.margin),
-            Pivot::Ranks(ranks) => ranks.p(self.margin),
+            Pivot::Ranks(ranks, worth) => worth.p(ranks.p(self.margin)),
         }
     }
 }
@@ -140,7 +160,16 @@ impl RunDifference {
 #[derive(Debug, Clone, PartialEq)]
 enum Pivot {
     Student(Student),
-    Ranks(Ranks),
+    Ranks(Ranks, RankWorth),
+}
+
+/// What ranks of so many of such runs are worth.
+pub(super) fn worth_of(pairing: &RunPairing, [base, other]: [usize; 2]) -> RankWorth {
+    match pairing {
+        RunPairing::Days(_) => RankWorth::of_days(&[base]),
+        RunPairing::DaysApart(_) => RankWorth::of_days(&[base, other]),
+        _ => RankWorth::WHOLE,
+    }
 }
 
 /// A mean, and how far it may be off: what is the wider of these counts.
@@ -159,32 +188,29 @@ struct StandardError {
 }
 
 impl Student {
-    /// Neighbouring differences may be correlated by `likeness`.
-    fn paired(differences: &[f64], likeness: f64) -> Self {
-        let (mean, variance, count) = moments(differences);
-        let variance = variance * (1.0 + likeness);
-        let error = StandardError { error: (variance / count).sqrt(), freedom: (count - 1.0).max(1.0) };
-        Self { mean, spread: variance.sqrt(), errors: vec![error] }
+    fn paired(moments: Moments) -> Self {
+        let error = StandardError { error: moments.square_error().sqrt(), freedom: moments.freedom.max(1.0) };
+        Self { mean: moments.mean, spread: moments.spread_square().sqrt(), errors: vec![error] }
     }
 
-    fn apart(base: &[f64], other: &[f64]) -> Self {
-        let (mean_base, variance_base, count_base) = moments(base);
-        let (mean_other, variance_other, count_other) = moments(other);
-        let [of_base, of_other] = [variance_base / count_base, variance_other / count_other];
-        let squares = of_base.powi(2) / (count_base - 1.0) + of_other.powi(2) / (count_other - 1.0);
+    fn apart([base, other]: [Moments; 2]) -> Self {
+        let [of_base, of_other] = [base.square_error(), other.square_error()];
+        let squares = of_base.powi(2) / base.freedom + of_other.powi(2) / other.freedom;
         // No number of degrees if nothing varies, and of one run: the error tells then.
         let welch = StandardError {
             error: (of_base + of_other).sqrt(),
             freedom: (of_base + of_other).powi(2) / squares,
         };
-        let freedom = count_base + count_other - 2.0;
-        let pooled = ((count_base - 1.0) * variance_base + (count_other - 1.0) * variance_other) / freedom;
-        let of_equal_spread =
-            StandardError { error: (pooled * (1.0 / count_base + 1.0 / count_other)).sqrt(), freedom };
+        let freedom = base.freedom + other.freedom;
+        let pooled = (base.freedom * base.variance + other.freedom * other.variance) / freedom;
+        let of_equal_spread = StandardError {
+            error: (pooled * (base.inflation / base.count + other.inflation / other.count)).sqrt(),
+            freedom,
+        };
         let errors = [welch, of_equal_spread].into_iter().filter(|one| !one.error.is_nan());
         Self {
-            mean: mean_other - mean_base,
-            spread: (variance_base + variance_other).sqrt(),
+            mean: other.mean - base.mean,
+            spread: (base.spread_square() + other.spread_square()).sqrt(),
             errors: errors.collect(),
         }
     }
@@ -204,11 +230,36 @@ impl Student {
     }
 }
 
-/// Mean, variance and number; nobody knows the variance of one.
-fn moments(values: &[f64]) -> (f64, f64, f64) {
-    let count = values.len() as f64;
-    let variance = if values.len() < 2 { f64::INFINITY } else { variance_of(values) };
-    (values.iter().sum::<f64>() / count, variance, count)
+/// What is known of some values; nobody knows the variance of one.
+#[derive(Debug, Clone, Copy)]
+struct Moments {
+    count: f64,
+    mean: f64,
+    variance: f64,
+    /// How well that is known.
+    freedom: f64,
+    /// By how much the square error of the mean is greater than it would be of independent values.
+    inflation: f64,
+}
+
+impl Moments {
+    fn of(values: &[f64], likeness: Likeness) -> Self {
+        Self {
+            count: values.len() as f64,
+            mean: values.iter().sum::<f64>() / values.len() as f64,
+            variance: if values.len() < 2 { f64::INFINITY } else { variance_of(values) },
+            freedom: likeness.freedom(values.len()),
+            inflation: likeness.inflation(values.len()),
+        }
+    }
+
+    fn spread_square(&self) -> f64 {
+        self.variance * self.inflation
+    }
+
+    fn square_error(&self) -> f64 {
+        self.spread_square() / self.count
+    }
 }
 
 #[cfg(test)]
@@ -234,11 +285,17 @@ mod tests {
             prop::collection::vec([any_range(), any_range()], 1..14).prop_map(RunPairing::Blocks),
             prop::collection::vec([any_range(), any_range()], 1..14).prop_map(RunPairing::TurnedBlocks),
             [side(9), side(12)].prop_map(RunPairing::Apart),
+            prop::collection::vec([any_range(), any_range()], 1..14).prop_map(RunPairing::Days),
+            [side(9), side(12)].prop_map(RunPairing::DaysApart),
         ]
     }
 
     fn changed(pairing: &RunPairing, change: impl Fn(LogRange) -> LogRange) -> RunPairing {
         match pairing {
+            RunPairing::Days(days) => RunPairing::Days(days.iter().map(|day| day.map(&change)).collect()),
+            RunPairing::DaysApart(sides) => RunPairing::DaysApart(
+                sides.each_ref().map(|side| side.iter().map(|one| change(*one)).collect()),
+            ),
             RunPairing::Blocks(blocks) => {
                 RunPairing::Blocks(blocks.iter().map(|block| block.map(&change)).collect())
             }
@@ -253,6 +310,10 @@ mod tests {
 
     fn swapped(pairing: &RunPairing) -> RunPairing {
         match pairing {
+            RunPairing::Days(days) => {
+                RunPairing::Days(days.iter().map(|[base, other]| [*other, *base]).collect())
+            }
+            RunPairing::DaysApart([base, other]) => RunPairing::DaysApart([other.clone(), base.clone()]),
             RunPairing::Blocks(blocks) => {
                 RunPairing::Blocks(blocks.iter().map(|[base, other]| [*other, *base]).collect())
             }
@@ -302,6 +363,31 @@ mod tests {
         let blocks = RunPairing::Blocks(vec![[LogRange::exactly(0.3), LogRange::exactly(0.1)]; 5]);
         assert_eq!(of(&blocks, 0.19), (0.0, true));
         assert_eq!(of(&blocks, 0.21), (1.0, false));
+    }
+
+    #[test]
+    fn days_that_resemble_the_one_before_are_worth_fewer() {
+        let reach = |pairing: RunPairing| {
+            let interval = RunDifference::of(&pairing, 0.0).unwrap().interval_at(0.05);
+            (interval.high() - interval.low()) / 2.0
+        };
+        let pairs =
+            |days: &[f64]| days.iter().map(|day| [LogRange::exactly(0.0), LogRange::exactly(*day)]).collect();
+        let turned: Vec<f64> = (0..24).map(|day| f64::from(day % 2)).collect();
+        let slow: Vec<f64> = (0..24).map(|day| f64::from(day / 3 % 2)).collect();
+        let by_blocks = reach(RunPairing::Blocks(pairs(&slow)));
+        assert!(are_close(reach(RunPairing::Blocks(pairs(&turned))), by_blocks));
+        assert!(are_close(reach(RunPairing::Days(pairs(&turned))), by_blocks));
+        // By hand φ is 9/24 + 1.8/√24 = 0.742, so the error is 2.71 times as great, and of 6.7 degrees instead of 23.
+        let ratio = reach(RunPairing::Days(pairs(&slow))) / by_blocks;
+        assert!((3.12..3.16).contains(&ratio), "{ratio}");
+        let apart = |days: &[f64]| [exactly(days), exactly(days)];
+        let ratio = reach(RunPairing::DaysApart(apart(&slow))) / reach(RunPairing::Apart(apart(&slow)));
+        assert!((2.24..2.27).contains(&ratio), "{ratio}");
+        assert!(are_close(
+            reach(RunPairing::DaysApart(apart(&turned))),
+            reach(RunPairing::Apart(apart(&turned)))
+        ));
     }
 
     proptest! {

@@ -9,6 +9,7 @@
 //! what ranks say. Which pivots, and why, is in docs/statistics.md; they were chosen by the rows `compare/` of docs/calibration.md.
 
 pub(crate) mod difference;
+pub(crate) mod likeness;
 pub(crate) mod log_range;
 pub(crate) mod needed;
 pub(crate) mod ranks;

@@ -1,6 +1,6 @@
 //! How many more runs would tell.
 
-use super::difference::RunPairing;
+use super::difference::{RunPairing, worth_of};
 use crate::statistics::student::student_two_sided;
 
 /// With fewer runs on a side nothing is said: of three the interval of a table of eight cells is seven times as wide as they are apart.
@@ -15,20 +15,23 @@ pub(super) fn lacking(pairing: &RunPairing, level: f64) -> usize {
     let counts = pairing.counts();
     let have = counts[0].min(counts[1]);
     let is_known = pairing.is_known();
-    let suffices =
-        |runs: &usize| *runs >= RUNS_LEAST && (is_known || 2.0 * least_tail(pairing, *runs) < level);
+    let suffices = |runs: &usize| *runs >= RUNS_LEAST && (is_known || least_p(pairing, *runs) < level);
     (have..have + RANKS_MOST).find(suffices).map_or(RANKS_MOST, |runs| runs - have)
 }
 
-/// The probability that ranks are all in one order, with at least so many runs on either side.
-fn least_tail(pairing: &RunPairing, runs: usize) -> f64 {
-    match pairing {
-        RunPairing::Blocks(_) | RunPairing::TurnedBlocks(_) => 0.5_f64.powi(runs as i32),
-        RunPairing::Apart(sides) => {
-            let [base, other] = sides.each_ref().map(|side| side.len().max(runs));
+/// The least p by ranks, with at least so many runs on either side: if all are in one order.
+fn least_p(pairing: &RunPairing, runs: usize) -> f64 {
+    let counts = pairing.counts().map(|count| count.max(runs));
+    let tail = match pairing {
+        RunPairing::Blocks(_) | RunPairing::TurnedBlocks(_) | RunPairing::Days(_) => {
+            0.5_f64.powi(runs as i32)
+        }
+        RunPairing::Apart(_) | RunPairing::DaysApart(_) => {
+            let [base, other] = counts;
             (1..=base).map(|k| k as f64 / (other + k) as f64).product()
         }
-    }
+    };
+    worth_of(pairing, counts).p(2.0 * tail)
 }
 
 /// About so many more runs of each side make half of the interval at this level at most `half_width` wide, if they are as far apart as those

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use iolag_analysis::RunMethod;
-use iolag_analysis::compare::ComparedTable;
+use iolag_analysis::compare::{ComparedTable, UnitKind};
 
 use crate::html::markup::Markup;
 use crate::words::comparison::cells::same;
@@ -12,9 +12,10 @@ use crate::words::comparison::design::cells;
 /// What a run is here, how its interval is made, and what the words mean.
 pub(super) fn method(table: &ComparedTable, page: &mut Markup) {
     let same = same(table.same_within);
-    page.raw(
-        "<p class=\"method\">A run is one value, whatever the number of its attempts: they share its luck. ",
-    );
+    page.raw("<p class=\"method\">").raw(match table.units {
+        UnitKind::Run => "A run is one value, whatever the number of its attempts: they share its luck. ",
+        UnitKind::Day => "A day is one value, whatever the number of its attempts: they share its luck. Slots that were skipped because an earlier attempt had not ended count as what was left of it. Days that resemble the one before are worth fewer: by as much as these days show and so few may hide, by ranks as if they did so by a half. ",
+    });
     page.raw("What is compared is the logarithm of speed, so that middles are geometric means and percent are those of their ratio. ");
     for sentence in methods(table) {
         page.raw(sentence).raw(" ");
@@ -33,7 +34,7 @@ fn methods(table: &ComparedTable) -> BTreeSet<&'static str> {
         judged.filter_map(|cell| cell.compared.difference.as_ref()).map(|difference| difference.method());
     methods
         .map(|method| match method {
-            RunMethod::PairedT => "Intervals are Student's, of the differences within blocks.",
+            RunMethod::PairedT => "Intervals are Student's, of the differences within blocks, or days.",
             RunMethod::ApartT => "Intervals of sides that are not in blocks are the wider of Welch's and Student's.",
             RunMethod::SignedRanks => "Where runs are only bounded, they are those of signed ranks of the differences within blocks.",
             RunMethod::RankSums => "Where runs that are not in blocks are only bounded, they are those of rank sums.",

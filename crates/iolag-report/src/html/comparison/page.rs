@@ -11,6 +11,7 @@ use super::report::ComparisonReport;
 use super::table::{runs, table};
 use crate::html::markup::Markup;
 use crate::words::comparison::between::between;
+use crate::words::comparison::cells::unit_names;
 use crate::words::comparison::design::{design, heading, remarks};
 use crate::words::comparison::doubts::doubts;
 use crate::words::comparison::left_out::left_out;
@@ -80,7 +81,8 @@ fn write_body(
     figures(report, page)?;
     page.raw("<section id=\"method\"><h2>How it was compared</h2>\n");
     method(compared, page);
-    page.raw("</section>\n<section id=\"runs\"><h2>Every run</h2>\n");
+    page.raw("</section>\n<section id=\"runs\"><h2>Every ");
+    page.raw(unit_names(compared.units)[0]).raw("</h2>\n");
     runs(compared, names, &rows, page);
     page.raw("</section>\n");
     if !report.command.is_empty() {

@@ -4,7 +4,7 @@ use iolag_analysis::compare::{ComparedCell, ComparedTable};
 use iolag_analysis::{ComparedWord, RunAmount, Standing};
 
 use crate::html::markup::Markup;
-use crate::words::comparison::cells::{amount, percent_of, word_of};
+use crate::words::comparison::cells::{amount, percent_of, unit_names, word_of};
 use crate::words::comparison::names::{RowNames, SideNames};
 use crate::words::numbers::NOTHING;
 
@@ -58,7 +58,8 @@ pub(super) fn runs(table: &ComparedTable, names: &SideNames, rows: &RowNames, pa
     let all: Vec<usize> = (0..table.rows.len()).collect();
     for columns in all.chunks(COLUMNS_MOST) {
         page.raw("<div class=\"table-box\"><table class=\"compared\"><thead><tr>");
-        page.raw("<th scope=\"col\">side</th><th scope=\"col\">run</th>");
+        page.raw("<th scope=\"col\">side</th>");
+        page.element("<th scope=\"col\">", unit_names(table.units)[0], "</th>");
         for row in columns {
             page.element("<th scope=\"col\" class=\"number\">", rows.name(*row), "</th>");
         }

@@ -10,7 +10,7 @@ use iolag_analysis::compare::{
 use iolag_analysis::{LogRange, RunAmount, RunMethod, Standing};
 use serde::Serialize;
 
-use crate::words::comparison::cells::{more, raw_unit, raw_word};
+use crate::words::comparison::cells::{more, raw_unit, raw_word, unit_names};
 use crate::words::comparison::doubts::sentence;
 use crate::words::comparison::names::SideNames;
 use crate::words::comparison::rules::rule_sentences;
@@ -26,6 +26,8 @@ struct Document<'a> {
     workload: &'a str,
     value: String,
     unit: &'static str,
+    /// What counts once: `runs` or `days`.
+    units: &'static str,
     same_within: f64,
     base: &'a str,
     others: Vec<&'a str>,
@@ -64,6 +66,9 @@ struct Design {
 #[derive(Serialize)]
 struct KeyDocument<'a> {
     operation: &'static str,
+    /// The task of a watch, with its part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task: Option<&'a str>,
     phase: Option<String>,
     coordinates: &'a BTreeMap<String, String>,
     labels: &'a BTreeMap<String, String>,
@@ -214,6 +219,7 @@ fn document(table: &ComparedTable) -> Document<'_> {
         workload: &table.workload,
         value: table.quantity.to_string(),
         unit: raw_unit(table.quantity),
+        units: unit_names(table.units)[1],
         same_within: table.same_within,
         base: name(&names, 0),
         others: names.iter().skip(1).copied().collect(),
@@ -235,6 +241,7 @@ fn name<'a>(names: &[&'a str], side: usize) -> &'a str {
 fn design(cell: &ComparedCell) -> Design {
     let (pairs, order) = match cell.pairs {
         Pairs::Blocks { blocks, order } => (Some(blocks), Some(order.name())),
+        Pairs::Days { days } => (Some(days), None),
         Pairs::Apart => (None, None),
     };
     Design { pairs, order, method: cell.compared.difference.as_ref().map(|difference| difference.method()) }
@@ -254,6 +261,7 @@ fn common_design(table: &ComparedTable) -> Design {
 fn key(key: &RowKey) -> KeyDocument<'_> {
     KeyDocument {
         operation: key.cell.operation.name(),
+        task: key.task.as_deref(),
         phase: key.cell.phase.map(|phase| phase.to_string()),
         coordinates: &key.coordinates,
         labels: &key.labels,
@@ -371,7 +379,7 @@ fn doubts<'a>(table: &'a ComparedTable, names: &[&'a str]) -> Vec<DoubtDocument<
     };
     let document = |doubt: &'a Doubt| {
         let (what, of) = facts(doubt);
-        DoubtDocument { what, sentence: sentence(doubt, &short), of }
+        DoubtDocument { what, sentence: sentence(doubt, &short, table.units), of }
     };
     table.doubts.iter().map(document).collect()
 }

@@ -1,6 +1,6 @@
 //! What is said of a single cell.
 
-use iolag_analysis::compare::{ComparedCell, ComparedTable};
+use iolag_analysis::compare::{ComparedCell, ComparedTable, UnitKind};
 use iolag_analysis::{ComparedWord, RunAmount, RunQuantity};
 use iolag_model::{Nanoseconds, counted, format_duration};
 
@@ -103,7 +103,22 @@ pub(crate) const fn more(word: ComparedWord) -> Option<u32> {
     }
 }
 
-/// As in `9 runs`.
-pub(crate) fn runs(count: u32) -> String {
-    counted(u64::from(count), "run", "runs")
+/// As in `9 runs`, of a watch `9 days`.
+pub(crate) fn units(kind: UnitKind, count: u32) -> String {
+    let [one, several] = unit_names(kind);
+    counted(u64::from(count), one, several)
+}
+
+/// As in `3 more runs`.
+pub(crate) fn more_units(kind: UnitKind, count: u32) -> String {
+    let [one, several] = unit_names(kind).map(|name| format!("more {name}"));
+    counted(u64::from(count), &one, &several)
+}
+
+/// What counts once, one of them and several.
+pub(crate) const fn unit_names(kind: UnitKind) -> [&'static str; 2] {
+    match kind {
+        UnitKind::Run => ["run", "runs"],
+        UnitKind::Day => ["day", "days"],
+    }
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use iolag_analysis::compare::{ComparedCell, ComparedTable, Pairs};
+use iolag_analysis::compare::{ComparedCell, ComparedTable, Pairs, UnitKind};
 use iolag_analysis::{ComparedWord, RunMethod};
 use iolag_model::counted;
 
-use super::cells::{quantity_in_words, runs, same};
+use super::cells::{more_units, quantity_in_words, same, units};
 use super::names::{RowNames, SideNames};
 use crate::words::percent::is_factor;
 
@@ -43,7 +43,13 @@ pub(crate) fn design(table: &ComparedTable, rows: &RowNames) -> String {
     };
     let ranked = cells(table).filter(is_ranked).count() as u64;
     if ranked > 0 {
-        parts.push(format!("{} by ranks, because runs hung or failed", counted(ranked, "cell", "cells")));
+        let cells = counted(ranked, "cell", "cells");
+        parts.push(match table.units {
+            UnitKind::Run => format!("{cells} by ranks, because runs hung or failed"),
+            UnitKind::Day => {
+                format!("{cells} by ranks, because of hangs: as if a day resembled the one before by a half")
+            }
+        });
     }
     parts.join("; ")
 }
@@ -52,7 +58,7 @@ fn pairs(table: &ComparedTable) -> String {
     let blocks: BTreeSet<(u32, &str)> = cells(table)
         .filter_map(|cell| match cell.pairs {
             Pairs::Blocks { blocks, order } => Some((blocks, order.name())),
-            Pairs::Apart => None,
+            Pairs::Days { .. } | Pairs::Apart => None,
         })
         .collect();
     let orders: BTreeSet<&str> = blocks.iter().map(|(_, order)| *order).collect();
@@ -66,19 +72,36 @@ fn pairs(table: &ComparedTable) -> String {
             }
         };
         let orders = orders.iter().copied().collect::<Vec<_>>().join(" or ");
-        format!("{words} of {}, {orders}", runs(table.sides.len() as u32))
+        format!("{words} of {}, {orders}", units(table.units, table.sides.len() as u32))
     };
     let apart = || {
         let counts: BTreeSet<u32> =
             cells(table).filter(|cell| cell.pairs == Pairs::Apart).flat_map(|cell| cell.runs).collect();
         let each = match (counts.first(), counts.last()) {
-            (least, most) if least == most => runs(most.copied().unwrap_or(0)),
+            (least, most) if least == most => units(table.units, most.copied().unwrap_or(0)),
             (least, most) => {
-                format!("{} to {}", least.copied().unwrap_or(0), runs(most.copied().unwrap_or(0)))
+                let most = units(table.units, most.copied().unwrap_or(0));
+                format!("{} to {most}", least.copied().unwrap_or(0))
             }
         };
-        format!("{each} of each side, not in blocks")
+        match table.units {
+            UnitKind::Run => format!("{each} of each side, not in blocks"),
+            UnitKind::Day => format!("{each} of each side, not in pairs"),
+        }
     };
+    let shared: Vec<u32> = cells(table)
+        .filter_map(|cell| match cell.pairs {
+            Pairs::Days { days } => Some(days),
+            Pairs::Blocks { .. } | Pairs::Apart => None,
+        })
+        .collect();
+    if let (Some(least), Some(most)) = (shared.iter().min(), shared.iter().max()) {
+        let most_in_words = units(table.units, *most);
+        let days = if least == most { most_in_words } else { format!("{least} to {most_in_words}") };
+        let is_elsewhere = cells(table).any(|cell| cell.pairs == Pairs::Apart);
+        let elsewhere = if is_elsewhere { format!("; elsewhere {}", apart()) } else { String::new() };
+        return format!("{days}, each of which has both sides{elsewhere}");
+    }
     match (blocks.is_empty(), cells(table).any(|cell| cell.pairs == Pairs::Apart)) {
         (true, true) => apart(),
         (false, false) => in_blocks(),
@@ -101,17 +124,13 @@ pub(crate) fn remarks(table: &ComparedTable) -> Vec<String> {
         .filter(|cell| cell.compared.word == ComparedWord::NoDifferenceShown)
         .filter_map(|cell| cell.compared.more_for_same);
     let lacking = lacking.max().map(|more| {
-        let (more, are) = (more_runs(more), if more == 1 { "is" } else { "are" });
+        let (more, are) = (more_units(table.units, more), if more == 1 { "is" } else { "are" });
         format!(
             "Too few: {more} of each side, or of the one that has fewer, {are} enough to say something; until then a difference may be chance."
         )
     });
     let of_same = of_same.min().filter(|more| *more <= MORE_MOST).map(|more| {
-        format!("No difference shown does not mean the same: about {} of each side might show that they are the same within {}.", more_runs(more), same(table.same_within))
+        format!("No difference shown does not mean the same: about {} of each side might show that they are the same within {}.", more_units(table.units, more), same(table.same_within))
     });
     lacking.into_iter().chain(of_same).collect()
-}
-
-fn more_runs(more: u32) -> String {
-    counted(u64::from(more), "more run", "more runs")
 }

@@ -1,9 +1,10 @@
 //! What to know before a comparison is believed, in sentences.
 
-use iolag_analysis::compare::{ComparedTable, Doubt, Fact};
+use iolag_analysis::compare::{ComparedTable, Doubt, Fact, UnitKind};
 use iolag_analysis::joined;
 use iolag_model::{Nanoseconds, format_duration};
 
+use super::cells::unit_names;
 use super::names::{SideNames, plain};
 
 /// Of more values some are counted.
@@ -13,13 +14,13 @@ const VALUES_MOST: usize = 4;
 pub(crate) fn doubts(table: &ComparedTable, names: &SideNames) -> Vec<String> {
     let is_of_host = |doubt: &&Doubt| matches!(doubt, Doubt::Differs { fact, .. } if of_host(fact));
     let of_hosts: Vec<String> =
-        table.doubts.iter().filter(is_of_host).map(|doubt| sentence(doubt, names)).collect();
+        table.doubts.iter().filter(is_of_host).map(|doubt| sentence(doubt, names, table.units)).collect();
     let hosts = (!of_hosts.is_empty()).then(|| format!("hosts are compared, too: {}.", of_hosts.join("; ")));
     let others = table
         .doubts
         .iter()
         .filter(|doubt| !is_of_host(doubt))
-        .map(|doubt| format!("{}.", sentence(doubt, names)));
+        .map(|doubt| format!("{}.", sentence(doubt, names, table.units)));
     hosts.into_iter().chain(others).collect()
 }
 
@@ -28,7 +29,7 @@ const fn of_host(fact: &Fact) -> bool {
 }
 
 /// One doubt, without a stop at its end.
-pub(crate) fn sentence(doubt: &Doubt, names: &SideNames) -> String {
+pub(crate) fn sentence(doubt: &Doubt, names: &SideNames, units: UnitKind) -> String {
     match doubt {
         Doubt::Differs { fact, values } => {
             let values = if *fact == Fact::MountOptions { own_options(values) } else { values.clone() };
@@ -48,7 +49,8 @@ pub(crate) fn sentence(doubt: &Doubt, names: &SideNames) -> String {
             )
         }
         Doubt::OneAfterTheOther { first, after, apart_ns } => format!(
-            "all runs of {} came before those of {} ({} apart): what changed in time and what differs between sides cannot be told apart",
+            "all {} of {} came before those of {} ({} apart): what changed in time and what differs between sides cannot be told apart",
+            unit_names(units)[1],
             names.short(*first),
             names.short(*after),
             format_duration(Nanoseconds(*apart_ns))

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use iolag_analysis::Standing;
-use iolag_analysis::compare::{ComparedTable, LeftOut};
+use iolag_analysis::compare::{ComparedTable, LeftOut, UnitKind};
 use iolag_model::counted;
 
+use super::cells::unit_names;
 use super::names::{SideNames, row_name};
 
 /// More rows than this are counted.
@@ -13,6 +14,7 @@ const ROWS_MOST: usize = 8;
 
 /// What was left out: first runs that say nothing of their target, then what sides do not have in common.
 pub(crate) fn left_out(table: &ComparedTable, names: &SideNames) -> Vec<String> {
+    let [one, several] = unit_names(table.units);
     let mut runs: BTreeMap<(u8, usize), u64> = BTreeMap::new();
     let mut rows: BTreeMap<&[usize], Vec<String>> = BTreeMap::new();
     for one in &table.left_out {
@@ -22,8 +24,9 @@ pub(crate) fn left_out(table: &ComparedTable, names: &SideNames) -> Vec<String> 
         }
     }
     let of_runs = runs.into_iter().map(|((weight, side), count)| {
-        let of = format!("{} of {}", counted(count, "run", "runs"), names.short(side));
+        let of = format!("{} of {}", counted(count, one, several), names.short(side));
         match (weight, count) {
+            (0, _) if table.units == UnitKind::Day => format!("{of} measured nothing: every attempt failed."),
             (0, 1) => format!("{of} measured nothing: its target let nobody begin."),
             (0, _) => format!("{of} measured nothing: their targets let nobody begin."),
             (1, 1) => format!("{of} was broken off."),
@@ -37,7 +40,7 @@ pub(crate) fn left_out(table: &ComparedTable, names: &SideNames) -> Vec<String> 
         let told = rows.into_iter().take(ROWS_MOST).collect::<Vec<_>>().join("; ");
         let more = if more > 0 { format!("; {more} more rows") } else { String::new() };
         let has = if missing.len() == 1 { "has" } else { "have" };
-        format!("{} {has} no run of: {told}{more}.", names.list(missing))
+        format!("{} {has} no {one} of: {told}{more}.", names.list(missing))
     });
     of_runs.chain(of_rows).collect()
 }

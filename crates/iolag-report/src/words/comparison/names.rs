@@ -12,7 +12,7 @@ const NAME_MOST: usize = 40;
 
 /// The names of the sides of a table.
 pub(crate) struct SideNames {
-    /// As they were named, without `label:`, which the reader knows.
+    /// As they were named, without `label:` and `history:`, which the reader knows.
     pub(crate) whole: Vec<String>,
     /// Without what all of them begin with.
     pub(crate) short: Vec<String>,
@@ -20,11 +20,7 @@ pub(crate) struct SideNames {
 
 impl SideNames {
     pub(crate) fn of(table: &ComparedTable) -> Self {
-        let whole: Vec<String> = table
-            .sides
-            .iter()
-            .map(|side| plain(side.name.strip_prefix("label:").unwrap_or(&side.name)))
-            .collect();
+        let whole: Vec<String> = table.sides.iter().map(|side| plain(without_kind(&side.name))).collect();
         let common = common_beginning(&whole);
         let short: Vec<String> =
             whole.iter().map(|name| cut(&shortened_by(name, common), NAME_MOST)).collect();
@@ -60,6 +56,12 @@ impl SideNames {
     pub(crate) fn list(&self, sides: &[usize]) -> String {
         joined(sides.iter().map(|side| self.short(*side).to_owned()).collect())
     }
+}
+
+fn without_kind(name: &str) -> &str {
+    let kinds = ["label:", "history:"];
+    let rest = kinds.iter().find_map(|kind| name.strip_prefix(kind));
+    rest.filter(|rest| !rest.is_empty()).unwrap_or(name)
 }
 
 /// A name of at most so many columns: its begin and its end, which tell most.
@@ -158,7 +160,7 @@ pub(crate) fn row_name(key: &RowKey) -> String {
 
 fn named(key: &RowKey, more: impl Iterator<Item = String>) -> String {
     let phase = key.cell.phase.map(|phase| format!(" in {phase}"));
-    let operation = format!("{}{}", key.cell.operation.name(), phase.unwrap_or_default());
+    let operation = format!("{}{}", plain(key.measured()), phase.unwrap_or_default());
     std::iter::once(operation).chain(more).collect::<Vec<_>>().join(", ")
 }
 

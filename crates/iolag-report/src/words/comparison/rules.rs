@@ -3,7 +3,8 @@
 use iolag_analysis::compare::{Beyond, ComparedTable, RuleJudgement, RuleOutcome};
 
 use super::between::times;
-use super::cells::runs;
+
+use super::cells::more_units;
 use super::names::{RowNames, SideNames};
 
 /// What became of a rule in a cell, in a sentence.
@@ -49,23 +50,19 @@ fn sentence(outcome: &RuleOutcome, table: &ComparedTable, names: &SideNames, row
         (RuleJudgement::CannotBeTold { more: Some(more) }, None) => {
             format!(
                 "cannot be told: {is}, which may be chance: {} of each side would be enough to judge",
-                more_of(more)
+                more_units(table.units, more)
             )
         }
         (RuleJudgement::CannotBeTold { more: Some(more) }, Some(_)) => {
             format!(
                 "cannot be told: {is}, which may or may not be {comparative} than {limit}; about {} of each side would tell",
-                more_of(more)
+                more_units(table.units, more)
             )
         }
         (RuleJudgement::CannotBeTold { more: None }, _) => {
             format!("cannot be told: {is}, which may or may not be {comparative} than {limit}")
         }
     }
-}
-
-fn more_of(more: u32) -> String {
-    runs(more).replace(" run", " more run")
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use iolag_analysis::compare::{
     BetweenOthers, Beyond, ComparedCell, ComparedRow, ComparedSide, ComparedTable, Doubt, Fact, FailRule,
-    LeftOut, Pairs, RowKey, RuleJudgement, RuleOutcome, SideValue,
+    LeftOut, Pairs, RowKey, RuleJudgement, RuleOutcome, SideValue, UnitKind,
 };
 use iolag_analysis::{
     CampaignEnding, Cell, LogRange, RunAmount, RunCell, RunPairing, RunQuantity, Standing, compare_runs,
@@ -26,6 +26,7 @@ pub(crate) fn around(middle: f64, spread: f64, runs: usize) -> Amounts {
 pub(crate) fn table_of(names: &[&str], rows: &[(Operation, Vec<Amounts>)]) -> ComparedTable {
     let key = |operation| RowKey {
         cell: Cell { operation, phase: None },
+        task: None,
         coordinates: [("clients".to_owned(), "4".to_owned())].into(),
         labels: BTreeMap::new(),
     };
@@ -50,6 +51,7 @@ pub(crate) fn table_of(names: &[&str], rows: &[(Operation, Vec<Amounts>)]) -> Co
     ComparedTable {
         workload: "metadata".to_owned(),
         quantity: RunQuantity::Rate,
+        units: UnitKind::Run,
         same_within: 0.05,
         sides: names.iter().enumerate().map(|(side, name)| side_of(side, name, rows)).collect(),
         rows: rows_of,
