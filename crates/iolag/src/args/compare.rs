@@ -7,6 +7,7 @@ use iolag_analysis::RunQuantity;
 use iolag_analysis::compare::FailRule;
 use iolag_model::Phase;
 
+use crate::args::history::{HISTORY, HistoryPlace};
 use crate::args::values::{parse_any_phase, parse_file, parse_label};
 
 /// What `--same-within` is if it is not given.
@@ -17,7 +18,8 @@ const SAME_WITHIN: f64 = 0.05;
 pub struct Compare {
     /// What is compared; the first is the base. A run (its id, a part of it that no other has, `last`, or a path, also to one of another
     /// host), a baseline by its name, `campaign:RUN` (all runs of its campaign; alone: its sides or targets are compared),
-    /// `campaign:RUN:TARGET` (or the name of a side), or `label:NAME=VALUE`
+    /// `campaign:RUN:TARGET` (or the name of a side), `label:NAME=VALUE`, or `history:TARGET@SINCE..UNTIL` (days that a watch saw, or
+    /// benchmarks that a history remembers; each part may be left out)
     #[arg(value_name = "SIDE", required = true, value_parser = parse_side)]
     pub sides: Vec<SideName>,
     /// What of the runs is compared: rate, median, p95 or over:DURATION (the share that took longer) [default: the median; the
@@ -33,12 +35,15 @@ pub struct Compare {
     /// Compare these phases too, such as precreate and cleanup
     #[arg(long, value_name = "PHASE,…", value_delimiter = ',', value_parser = parse_any_phase)]
     pub phases: Vec<Phase>,
-    /// Of labels: only runs that began from then on, as in 30d, yesterday, 2008-05-08 or "2008-05-08 14:00"
+    /// Of labels and histories: only what began from then on, as in 30d, yesterday, 2008-05-08 or "2008-05-08 14:00"
     #[arg(long, value_name = "TIME")]
     pub since: Option<String>,
-    /// Of labels: only runs that began before then
+    /// Of labels and histories: only what began before then
     #[arg(long, value_name = "TIME")]
     pub until: Option<String>,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub place: HistoryPlace,
     /// Exit with 1 if the interval lies beyond, as in 'p95 > 1.1x' or 'create rate < 0.9x'; may be repeated
     #[arg(long = "fail-if", value_name = "RULE")]
     pub rules: Vec<FailRule>,
@@ -64,6 +69,7 @@ impl Compare {
             phases: Vec::new(),
             since: None,
             until: None,
+            place: HistoryPlace { history: None },
             rules: Vec::new(),
             fail_unless_shown: false,
             format: CompareForm::Text,
@@ -111,10 +117,25 @@ pub enum SideChoice {
         /// Its value.
         value: String,
     },
+    /// What a history has.
+    History(HistorySide),
+}
+
+/// Which part of a history is a side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HistorySide {
+    /// The target; all of them without it.
+    pub target: Option<String>,
+    /// From when on, if not from where all sides begin.
+    pub since: Option<String>,
+    /// Until when, if not to where all sides end.
+    pub until: Option<String>,
 }
 
 const CAMPAIGN: &str = "campaign";
 const LABEL: &str = "label";
+/// Between the ends of a span.
+const TO: &str = "..";
 
 /// A word before a colon says what is chosen; no name of a run or a baseline has one, and a path has a slash before it.
 pub fn parse_side(text: &str) -> Result<SideName, String> {
@@ -132,19 +153,40 @@ pub fn parse_side(text: &str) -> Result<SideName, String> {
             let (name, value) = parse_label(rest).map_err(|_| "expected label:NAME=VALUE".to_owned())?;
             SideChoice::Label { name, value }
         }
+        Some((HISTORY, rest)) => SideChoice::History(parse_history(rest)?),
         Some((word, rest)) => return Err(unknown_choice(word, rest)),
     };
     if text.is_empty() {
-        return Err("expected a run, a baseline, campaign:RUN or label:NAME=VALUE".to_owned());
+        return Err(
+            "expected a run, a baseline, campaign:RUN, label:NAME=VALUE or history:TARGET@SINCE..UNTIL"
+                .to_owned(),
+        );
     }
     Ok(SideName { text: text.to_owned(), choice })
 }
 
+/// A target may have an @ of its own: only one before a span ends it.
+fn parse_history(text: &str) -> Result<HistorySide, String> {
+    let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+    match text.rsplit_once('@').map(|(target, span)| (target, span, span.split_once(TO))) {
+        Some((target, _, Some((since, until)))) => {
+            Ok(HistorySide { target: given(target), since: given(since), until: given(until) })
+        }
+        Some((target, moment, None)) if !moment.contains('/') => Err(format!(
+            "expected history:TARGET@SINCE..UNTIL, either end of which may be left out: \
+             history:{target}@{moment}.. is what began from then on"
+        )),
+        _ => Ok(HistorySide { target: given(text), since: None, until: None }),
+    }
+}
+
 fn unknown_choice(word: &str, rest: &str) -> String {
     const LETTERS_MOST: usize = 2;
-    let near = [CAMPAIGN, LABEL].into_iter().find(|known| strsim::osa_distance(known, word) <= LETTERS_MOST);
+    let near = [CAMPAIGN, LABEL, HISTORY]
+        .into_iter()
+        .find(|known| strsim::osa_distance(known, word) <= LETTERS_MOST);
     let nearest = near.map(|known| format!("; did you mean {known}:{rest}?")).unwrap_or_default();
-    format!("{word}: says nothing of what is compared, expected campaign: or label:{nearest}")
+    format!("{word}: says nothing of what is compared, expected campaign:, label: or history:{nearest}")
 }
 
 fn parse_same_within(text: &str) -> Result<f64, String> {
@@ -185,8 +227,24 @@ mod tests {
         assert_eq!(choice(&format!("campaign:ab12:{delayed}")), campaign("ab12", Some(delayed)));
         let label = SideChoice::Label { name: "client".to_owned(), value: "a=b".to_owned() };
         assert_eq!(choice("label:client=a=b"), Ok(label));
+        let history = |target: Option<&str>, since: Option<&str>, until: Option<&str>| {
+            let [target, since, until] = [target, since, until].map(|part| part.map(str::to_owned));
+            Ok(SideChoice::History(HistorySide { target, since, until }))
+        };
+        assert_eq!(choice("history:"), history(None, None, None));
+        assert_eq!(choice("history:/scratch"), history(Some("/scratch"), None, None));
+        assert_eq!(choice("history:@..30d"), history(None, None, Some("30d")));
+        let around = "history:o2ib@10.0.0.1:/lustre@2026-11-10 14:00..";
+        assert_eq!(
+            choice("history:o2ib@10.0.0.1:/lustre"),
+            history(Some("o2ib@10.0.0.1:/lustre"), None, None)
+        );
+        assert!(
+            choice("history:/scratch@2026-11-10").unwrap_err().contains("history:/scratch@2026-11-10.. is")
+        );
+        assert_eq!(choice(around), history(Some("o2ib@10.0.0.1:/lustre"), Some("2026-11-10 14:00"), None));
         assert!(choice("lable:client=nfs").unwrap_err().ends_with("did you mean label:client=nfs?"));
-        for bad in ["", "campaign:", "campaign:x:", "label:client", "label:=x", "history:x"] {
+        for bad in ["", "campaign:", "campaign:x:", "label:client", "label:=x", "history:@x", "histry:/x"] {
             assert!(choice(bad).unwrap_err().contains("expected"), "{bad}");
         }
     }

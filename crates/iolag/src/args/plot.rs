@@ -82,7 +82,6 @@ impl Plot {
             (!self.clients.is_empty(), "--clients"),
             (!self.tasks.is_empty(), "--tasks"),
             (self.longest, "--longest"),
-            (self.span.place.history.is_some(), "--history"),
         ];
         let own = own.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option);
         own.or(self.correlations.given())

@@ -19,5 +19,6 @@ mod postgres;
 mod renaming;
 mod reporting;
 mod showing;
+mod sides;
 mod strata;
 mod written;

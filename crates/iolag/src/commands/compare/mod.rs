@@ -1,5 +1,6 @@
 //! `iolag compare`: which side is faster, by how much, and how sure that is.
 
+mod of_history;
 mod parts;
 mod rendering;
 pub mod resolve;
@@ -15,7 +16,7 @@ use crate::args::{Common, Compare, SideChoice};
 use crate::commands::Located;
 use crate::commands::compare::rendering::{Rendered, rendered};
 use crate::commands::compare::resolve::{Resolved, Wanted, resolve};
-use crate::commands::history::access::here;
+use crate::commands::history::access::{Chosen, ask_history, here};
 use crate::guarded::{in_child, replace_by};
 use crate::look::Look;
 use crate::output;
@@ -31,10 +32,15 @@ pub fn run(options: &Compare, common: &Common) -> Result<ExitCode, Failure> {
     let located = Located::of(common)?;
     // The terminal is this process's; children have none.
     let look = Look::of_terminal(common);
-    let Rendered { printed, page } = output::ask_store(&located.root, || {
+    let work = || {
         let (resolved, table) = compared(&located, options)?;
         rendered(&resolved, &table, options, common, look)
-    })?;
+    };
+    let are_histories = options.sides.iter().all(|side| matches!(side.choice, SideChoice::History(_)));
+    let Rendered { printed, page } = match are_histories {
+        true => ask_history(&Chosen::new(&options.place)?, work)?,
+        false => output::ask_store(&located.root, work)?,
+    };
     let code = printed.code;
     let delivered = output::tell(common, printed);
     if let (Some(path), Some(page)) = (&options.report, page) {
@@ -52,6 +58,8 @@ pub fn compared(located: &Located, options: &Compare) -> Result<(Resolved, Compa
             span: span(options)?,
             quantity: options.value,
             rules: &options.rules,
+            times: (options.since.as_deref(), options.until.as_deref()),
+            place: &options.place,
         },
     )?;
     let told = |failure: Failure| {
@@ -80,11 +88,17 @@ fn failure(error: CompareError) -> Failure {
 fn refuse_without_effect(options: &Compare) -> Result<(), Failure> {
     let spans = [(&options.since, "--since"), (&options.until, "--until")];
     let given = spans.into_iter().find(|(time, _)| time.is_some()).map(|(_, option)| option);
-    let is_by_time = |choice: &SideChoice| matches!(choice, SideChoice::Label { .. });
+    let is_history = |choice: &SideChoice| matches!(choice, SideChoice::History(_));
+    let is_by_time = |choice: &SideChoice| is_history(choice) || matches!(choice, SideChoice::Label { .. });
+    if options.place.history.is_some() && !options.sides.iter().any(|side| is_history(&side.choice)) {
+        return Err(Failure::usage("--history is read for sides that are history:TARGET, and there is none"));
+    }
     match given {
-        Some(option) if !options.sides.iter().any(|side| is_by_time(&side.choice)) => Err(Failure::usage(
-            format!("{option} chooses among the runs of a label: no side is label:NAME=VALUE"),
-        )),
+        Some(option) if !options.sides.iter().any(|side| is_by_time(&side.choice)) => {
+            Err(Failure::usage(format!(
+                "{option} chooses among the runs of a label, or in a history: no side is label:NAME=VALUE or history:TARGET"
+            )))
+        }
         _ => Ok(()),
     }
 }
@@ -93,7 +107,10 @@ fn refuse_without_effect(options: &Compare) -> Result<(), Failure> {
 fn span(options: &Compare) -> Result<WallSpan, Failure> {
     match (&options.since, &options.until) {
         (None, None) => Ok(WallSpan::ALL),
-        (since, until) => here().span(since.as_deref(), until.as_deref()).map_err(Failure::usage),
+        (since, until) => {
+            let span = here().span(since.as_deref(), until.as_deref());
+            span.map_err(|error| Failure::usage(format!("--since and --until: {error}")))
+        }
     }
 }
 

@@ -15,8 +15,9 @@ use iolag_conduct::{ExitCode, Failure, values_of_all};
 use iolag_model::WallSpan;
 use iolag_store::{BaselineName, Flaw, RunDirectory};
 
+use super::of_history::{HistoryWanted, Remembered, are_days_compared, read as read_history};
 use super::parts::{Part, parts_of};
-use crate::args::{SideChoice, SideName};
+use crate::args::{HistoryPlace, SideChoice, SideName};
 use crate::commands::Located;
 use crate::commands::runs::selection::{FoundRun, FoundRuns, Selection};
 
@@ -34,6 +35,10 @@ pub struct Wanted<'a> {
     pub quantity: Option<RunQuantity>,
     /// Rules may be of what the table does not show.
     pub rules: &'a [FailRule],
+    /// When sides of histories begin and end that do not say so, as it was typed.
+    pub times: (Option<&'a str>, Option<&'a str>),
+    /// Their history.
+    pub place: &'a HistoryPlace,
 }
 
 /// Sides with their runs.
@@ -56,6 +61,8 @@ struct Chosen {
     /// The label that it was chosen by; what was named otherwise is compared whatever labels it has.
     label: Option<String>,
     runs: Vec<FoundRun>,
+    /// What a history has, if it is a side of one.
+    remembered: Option<Remembered>,
 }
 
 /// Finds and reads the runs of all sides.
@@ -126,6 +133,7 @@ impl Resolving<'_> {
             label: None,
             runs: runs.iter().filter(|run| part.has(&run.record)).cloned().collect(),
             part: Some(part),
+            remembered: None,
         };
         Ok(parts.into_iter().map(chosen).collect())
     }
@@ -152,9 +160,16 @@ impl Resolving<'_> {
             SideChoice::Label { name, value } => {
                 (None, Some(name.clone()), self.selection.labelled(name, value, self.wanted.span)?)
             }
+            SideChoice::History(side) => {
+                let Wanted { place, times, .. } = *self.wanted;
+                let quantities = self.quantities_of(BTreeSet::from([RunQuantity::Median]));
+                let wanted = HistoryWanted { place, times, quantities: &quantities };
+                let remembered = Some(read_history(side, &name, &wanted)?);
+                return Ok(Chosen { name, part: None, label: None, runs: Vec::new(), remembered });
+            }
         };
         let runs = self.told(found, &side.text);
-        Ok(Chosen { name, part, label, runs })
+        Ok(Chosen { name, part, label, runs, remembered: None })
     }
 
     /// A path, else a baseline of this name, else a run.
@@ -218,11 +233,11 @@ impl Resolving<'_> {
     }
 
     fn quantities(&self, runs: &[&FoundRun]) -> Vec<RunQuantity> {
-        let usual = runs.iter().map(|run| analysed(&run.record.spec.workload).compared());
-        let shown: BTreeSet<RunQuantity> = match self.wanted.quantity {
-            Some(quantity) => BTreeSet::from([quantity]),
-            None => usual.collect(),
-        };
+        self.quantities_of(runs.iter().map(|run| analysed(&run.record.spec.workload).compared()).collect())
+    }
+
+    fn quantities_of(&self, usual: BTreeSet<RunQuantity>) -> Vec<RunQuantity> {
+        let shown = self.wanted.quantity.map_or(usual, |quantity| BTreeSet::from([quantity]));
         let of_rules = self.wanted.rules.iter().map(|rule| rule.quantity);
         shown.into_iter().chain(of_rules).collect::<BTreeSet<_>>().into_iter().collect()
     }
@@ -234,9 +249,17 @@ impl Resolving<'_> {
         values: &BTreeMap<PathBuf, Result<RunValues, String>>,
     ) -> Result<(Vec<Side>, Vec<Vec<FoundRun>>), Failure> {
         let labels: BTreeSet<String> = chosen.iter().filter_map(|side| side.label.clone()).collect();
+        let takes_days = are_days_compared(chosen.iter().map(|side| side.remembered.as_ref()));
+        let stored: Vec<FoundRun> = chosen.iter().flat_map(|side| &side.runs).cloned().collect();
+        let stored: Vec<&FoundRun> = stored.iter().collect();
         let (mut sides, mut runs) = (Vec::new(), Vec::new());
-        for (index, Chosen { name, part, runs: found, .. }) in chosen.into_iter().enumerate() {
+        for (index, Chosen { name, part, runs: found, remembered, .. }) in chosen.into_iter().enumerate() {
             let (mut units, mut readable) = (Vec::new(), Vec::new());
+            if let Some(remembered) = remembered {
+                let (of_history, told) = remembered.units(&name, takes_days, &stored);
+                units = of_history;
+                self.complaints.extend(told);
+            }
             for run in found {
                 match values.get(&run.path) {
                     Some(Ok(values)) => {

@@ -41,6 +41,25 @@ pub fn analyse(
     analyse_source(&series, source, &input.beside_samples(), &options)
 }
 
+/// What is known of these probes, which kept others of this series from being started.
+///
+/// # Errors
+/// If the history cannot be read.
+pub fn blockers(
+    history: &mut dyn History,
+    series: &Series,
+    asked: &BTreeSet<ProbeId>,
+    (span, outages): (WallSpan, &[Outage]),
+) -> Result<Blockers, HistoryError> {
+    let mut blockers = Blockers::of_host(&series.key.host);
+    for probe in asked {
+        let samples = history.probe(&series.key.host, *probe, span)?;
+        samples.iter().for_each(|sample| blockers.add_sample(sample));
+    }
+    outages.iter().for_each(|outage| blockers.add_outage(outage));
+    Ok(blockers)
+}
+
 struct Samples<'a> {
     history: &'a mut dyn History,
     span: WallSpan,
@@ -60,13 +79,7 @@ impl<'a> SampleSource<'a> for Samples<'_> {
         series: &Series,
         asked: &BTreeSet<ProbeId>,
     ) -> Result<Arc<Blockers>, HistoryError> {
-        let mut blockers = Blockers::of_host(&series.key.host);
-        for probe in asked {
-            let samples = self.history.probe(&series.key.host, *probe, self.span)?;
-            samples.iter().for_each(|sample| blockers.add_sample(sample));
-        }
-        self.outages.iter().for_each(|outage| blockers.add_outage(outage));
-        Ok(Arc::new(blockers))
+        blockers(self.history, series, asked, (self.span, self.outages)).map(Arc::new)
     }
 
     fn failure(&mut self, series: &Series, probe: ProbeId) -> Result<Option<String>, HistoryError> {

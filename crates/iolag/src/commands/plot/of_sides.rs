@@ -30,6 +30,7 @@ pub fn run(asked: &Asked<'_>, options: &Plot, common: &Common) -> Result<ExitCod
         phases: options.phases.clone(),
         since: options.span.since.clone(),
         until: options.span.until.clone(),
+        place: options.span.place.clone(),
         ..Compare::of(sides.collect::<Result<_, _>>().map_err(Failure::usage)?)
     };
     let located = Located::of(common)?;
