@@ -6,7 +6,7 @@ use super::cells::{Entry, Row, matched};
 use super::doubting::doubts;
 use super::error::CompareError;
 use super::outcomes::outcomes;
-use super::pairing::{Paired, Scale, middle, paired};
+use super::pairing::{Paired, Scale, attempts_least, middle, paired};
 use super::refusing::{refuse, refuse_nothing_common};
 use super::side::{Side, Unit};
 use super::table::{
@@ -100,6 +100,7 @@ impl Judging {
         let mut cells = cells.into_iter();
         let row = |row: &Row| ComparedRow {
             key: row.key.clone(),
+            attempts_least: attempts_least(row, self.quantity),
             sides: row.sides.iter().map(|side| self.side_value(side)).collect(),
             cells: cells.by_ref().take(row.sides.len() - 1).collect(),
         };

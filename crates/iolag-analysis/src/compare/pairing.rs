@@ -31,7 +31,7 @@ pub(super) struct Paired {
 pub(super) fn paired(row: &Row, sides: [usize; 2], quantity: RunQuantity, scale: Scale) -> Option<Paired> {
     let attempts = attempts_least(row, quantity);
     let amount =
-        |entry: &Entry| corrected(entry.amount(quantity).unwrap_or(RunAmount::Open), quantity, attempts);
+        |entry: &Entry| quantity.corrected(entry.amount(quantity).unwrap_or(RunAmount::Open), attempts);
     let logarithm = |entry: &Entry| match scale {
         Scale::Speed => quantity.speed(amount(entry)),
         Scale::Amount => amount(entry).logarithm(),
@@ -125,28 +125,15 @@ fn days(units: &[Vec<(&Unit, LogRange)>; 2]) -> Option<(RunPairing, Pairs)> {
     Some((RunPairing::DaysApart(apart), Pairs::Apart))
 }
 
-/// The fewest attempts on which a share of this row rests.
-fn attempts_least(row: &Row, quantity: RunQuantity) -> u64 {
+/// The fewest attempts on which a share of this row rests; of what is no share none.
+pub(super) fn attempts_least(row: &Row, quantity: RunQuantity) -> u64 {
+    if quantity.threshold().is_none() {
+        return 0;
+    }
     let entries = || row.sides.iter().flatten();
     let is_known = |entry: &&Entry| matches!(entry.amount(quantity), Some(RunAmount::Known(_)));
     let least = |entries: &mut dyn Iterator<Item = &Entry>| entries.map(|entry| entry.value.attempts).min();
     least(&mut entries().filter(is_known)).or_else(|| least(&mut entries())).unwrap_or(0).max(1)
-}
-
-/// A share of nothing has no logarithm. It is half an attempt of one more, of as many attempts in all runs of the row: who tried more often
-/// and met nothing is not faster for that.
-fn corrected(amount: RunAmount, quantity: RunQuantity, attempts: u64) -> RunAmount {
-    if quantity.threshold().is_none() {
-        return amount;
-    }
-    let attempts = attempts as f64;
-    let of = |share: f64| (share * attempts + 0.5) / (attempts + 1.0);
-    match amount {
-        RunAmount::Known(share) => RunAmount::Known(of(share)),
-        RunAmount::AtLeast(share) => RunAmount::AtLeast(of(share)),
-        RunAmount::AtMost(share) => RunAmount::AtMost(of(share)),
-        RunAmount::Open => RunAmount::Open,
-    }
 }
 
 /// By how much the logarithm may be off: on either side a step of the clock, and of a histogram if there was one. Of sides where nothing took longer than the threshold nobody

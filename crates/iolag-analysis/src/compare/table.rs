@@ -8,6 +8,7 @@ use super::doubt::Doubt;
 use super::rule::{FailRule, RuleOutcome};
 use super::side::UnitKind;
 use crate::run::values::{Cell, RunAmount, RunQuantity, Standing};
+use crate::statistics::runs::log_range::LogRange;
 use crate::statistics::runs::table::ComparedRuns;
 
 /// What the user wants to see.
@@ -122,10 +123,19 @@ impl RowKey {
 pub struct ComparedRow {
     /// What it is of.
     pub key: RowKey,
+    /// The fewest attempts on which a share rests, by which shares of nothing are corrected; 0 of what is no share.
+    pub attempts_least: u64,
     /// What each side has there, in their order.
     pub sides: Vec<SideValue>,
     /// The others against the base: the first is of the second side.
     pub cells: Vec<ComparedCell>,
+}
+
+impl ComparedRow {
+    /// The logarithm of the speed that an amount of this row is, as it was compared.
+    pub fn speed(&self, quantity: RunQuantity, amount: RunAmount) -> LogRange {
+        quantity.speed(quantity.corrected(amount, self.attempts_least))
+    }
 }
 
 /// What a side has in a row.

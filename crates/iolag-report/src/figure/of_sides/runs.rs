@@ -1,14 +1,15 @@
 //! The value of each run of each side, so that the spread between runs is seen.
 
+use iolag_analysis::RunAmount;
 use iolag_analysis::compare::{ComparedRow, ComparedTable};
-use iolag_analysis::{RunAmount, RunQuantity};
 
 use super::lines::{Lines, arrow, every_in_words, legend, paint_of};
 use super::scale::scale_of;
 use crate::figure::error::FigureError;
-use crate::figure::paper::sheet::{Panel, Sheet};
-use crate::figure::scene::shapes::MarkShape;
+use crate::figure::paper::sheet::{INK, Panel, Sheet};
+use crate::figure::scene::shapes::{Align, MarkShape};
 use crate::words::comparison::names::{RowNames, SideNames};
+use crate::words::percent::ends;
 
 /// Of more every second run is drawn, or every third.
 const DOTS_MAX: usize = 10_000;
@@ -17,20 +18,9 @@ pub(crate) fn draw(sheet: &mut Sheet, table: &ComparedTable) -> Result<(), Figur
     let (names, rows) = (SideNames::of(table), RowNames::of(table));
     sheet.title("Every run, against the middle of the base");
     legend(sheet, &names, 0);
-    let bounds = " A triangle: a run that hung or failed was no faster than that.";
     let all: usize = table.rows.iter().flat_map(|row| &row.sides).map(|side| side.amounts.len()).sum();
     let every = all.div_ceil(DOTS_MAX).max(1);
-    let is_bounded = table
-        .rows
-        .iter()
-        .flat_map(|row| &row.sides)
-        .flat_map(|side| &side.amounts)
-        .any(|(_, amount)| !matches!(amount, RunAmount::Known(_)));
-    sheet.caption(&format!(
-        "A dot is a run, a bar the middle of a side.{}{}",
-        if is_bounded { bounds } else { "" },
-        every_in_words(every)
-    ));
+    sheet.caption(&caption(table, every));
     if table.rows.is_empty() {
         sheet.nothing("There is nothing to draw: the sides have nothing in common.");
         return Ok(());
@@ -43,36 +33,84 @@ pub(crate) fn draw(sheet: &mut Sheet, table: &ComparedTable) -> Result<(), Figur
             .sides
             .iter()
             .flat_map(|side| side.amounts.iter().map(|(_, amount)| *amount).chain([side.middle]));
-        own.flat_map(|amount| speed(table, row, amount)).collect::<Vec<f64>>()
+        let zero = Zero::of(table, row);
+        own.filter_map(|amount| zero.speed(table, row, amount)).flatten().collect::<Vec<f64>>()
     });
     let limit = table.same_within.ln_1p();
     let scale = scale_of(speeds, limit, sheet.labels_across(sheet.free.width() * 3 / 4));
     let panel = lines.panel(sheet, sheet.free, scale, &rows, &names, limit)?;
     for (index, row) in drawn().enumerate() {
+        let zero = Zero::of(table, row);
+        if matches!(zero, Zero::Nothing) {
+            let text = format!("no run of {} says how fast it is", names.base());
+            let (region, (_, y)) = (panel.region(), panel.place(0.0, lines.at(index, 0)));
+            let place = (region.left.midpoint(region.right), y + sheet.text / 3);
+            sheet.label(&text, place, sheet.text, Align::Middle, INK);
+            continue;
+        }
         for (side, value) in row.sides.iter().enumerate() {
             let y = lines.at(index, side);
             let speeds = value.amounts.iter().filter(|(run, _)| run.is_multiple_of(every));
-            let speeds: Vec<[f64; 2]> = speeds.map(|(_, amount)| speed(table, row, *amount)).collect();
+            let speeds: Vec<[f64; 2]> =
+                speeds.filter_map(|(_, amount)| zero.speed(table, row, *amount)).collect();
             draw_runs(sheet, &panel, &speeds, y, side);
-            let middle = speed(table, row, value.middle).into_iter().filter(|end| end.is_finite());
-            panel.marks(middle.map(|end| panel.place(end, y)).collect(), MarkShape::Bar, paint_of(side));
+            let middle = zero.speed(table, row, value.middle).into_iter().flatten();
+            let middle = middle.filter(|end| end.is_finite()).map(|end| panel.place(end, y));
+            panel.marks(middle.collect(), MarkShape::Bar, paint_of(side));
         }
     }
     Ok(())
 }
 
-/// The ends of the logarithm of a speed by that of the middle of the base.
-fn speed(table: &ComparedTable, row: &ComparedRow, amount: RunAmount) -> [f64; 2] {
-    let middle = row.sides.first().map_or(RunAmount::Open, |base| base.middle);
-    let base = match middle {
-        RunAmount::Known(amount) | RunAmount::AtLeast(amount) | RunAmount::AtMost(amount) => amount.ln(),
-        RunAmount::Open => f64::NAN,
+fn caption(table: &ComparedTable, every: usize) -> String {
+    let mut amounts = table.rows.iter().flat_map(|row| &row.sides).flat_map(|side| &side.amounts);
+    let bounds = match amounts.any(|(_, amount)| !matches!(amount, RunAmount::Known(_))) {
+        true => {
+            " A triangle: a run that hung or failed was no faster than that; an arrow alone: nobody knows."
+        }
+        false => "",
     };
-    let (low, high) = amount.ends();
-    let (low, high) = (low.ln() - base, high.ln() - base);
-    match table.quantity {
-        RunQuantity::Rate => [low, high],
-        RunQuantity::Median | RunQuantity::P95 | RunQuantity::ShareOver(_) => [-high, -low],
+    let of_known = match table.rows.iter().any(|row| matches!(Zero::of(table, row), Zero::OfKnown(_))) {
+        true => " Where such runs leave the base without a middle, that of its others stands for it.",
+        false => "",
+    };
+    format!("A dot is a run, a bar the middle of a side.{bounds}{of_known}{}", every_in_words(every))
+}
+
+/// What the runs of a row are shown against, as the logarithm of a speed.
+#[derive(Debug, Clone, Copy)]
+enum Zero {
+    /// The middle of the base, or a bound of it.
+    Middle(f64),
+    /// It has none, because of some that one may be as slow as anything: that of those that are known.
+    OfKnown(f64),
+    /// No run of the base is known.
+    Nothing,
+}
+
+impl Zero {
+    fn of(table: &ComparedTable, row: &ComparedRow) -> Self {
+        let Some(base) = row.sides.first() else { return Self::Nothing };
+        let speed = |amount: RunAmount| row.speed(table.quantity, amount);
+        if let Some(end) = ends(speed(base.middle)).into_iter().find(|end| end.is_finite()) {
+            return Self::Middle(end);
+        }
+        let known = base.amounts.iter().filter_map(|(_, amount)| speed(*amount).known());
+        let known: Vec<f64> = known.filter(|known| known.is_finite()).collect();
+        match known.len() {
+            0 => Self::Nothing,
+            count => Self::OfKnown(known.iter().sum::<f64>() / count as f64),
+        }
+    }
+
+    /// The ends of the logarithm of a speed by this; none where there is nothing to show it against.
+    fn speed(self, table: &ComparedTable, row: &ComparedRow, amount: RunAmount) -> Option<[f64; 2]> {
+        match self {
+            Self::Middle(zero) | Self::OfKnown(zero) => {
+                Some(ends(row.speed(table.quantity, amount)).map(|end| end - zero))
+            }
+            Self::Nothing => None,
+        }
     }
 }
 
@@ -87,6 +125,10 @@ fn draw_runs(sheet: &Sheet, panel: &Panel<'_>, speeds: &[[f64; 2]], y: f64, side
         if is_within(high) {
             panel.marks(vec![panel.place(high, y)], MarkShape::Triangle, paint);
         }
-        arrow(sheet, panel, low < left, y, paint);
+        match [low, high] {
+            [low, _] if low < left => arrow(sheet, panel, true, y, paint),
+            [_, high] if high > right => arrow(sheet, panel, false, y, paint),
+            _ => {}
+        }
     }
 }

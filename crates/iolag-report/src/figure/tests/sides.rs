@@ -10,7 +10,8 @@ use crate::figure::{
 };
 use crate::words::comparison::samples::{around, bad_names, hung_and_few, of_rows, study, table_of};
 use iolag_analysis::compare::ComparedTable;
-use iolag_model::Operation;
+use iolag_analysis::{RunAmount, RunQuantity};
+use iolag_model::{Nanoseconds, Operation};
 
 /// What texts take.
 const GLYPHS: usize = 10_000;
@@ -89,4 +90,69 @@ fn a_page_has_each_run_and_its_curve_and_stays_small() {
         comparison_figures(&study(), &curves(&study())).unwrap().try_into().ok().unwrap();
     assert_snapshot!("sides_runs", structure(runs.as_str()));
     assert_snapshot!("sides_curves", structure(of_curves.as_str()));
+}
+
+/// The middle figure of a page: every run.
+fn runs_of(table: &ComparedTable) -> String {
+    let [_, runs, ..] = &comparison_figures(table, &[]).unwrap()[..] else { panic!("two figures") };
+    runs.as_str().to_owned()
+}
+
+fn count(svg: &str, text: &str) -> usize {
+    svg.matches(&format!("aria-label=\"{text}\"")).count()
+}
+
+/// Rates of the base and of another side in the only row.
+fn two_sides(base: Vec<RunAmount>, other: Vec<RunAmount>) -> ComparedTable {
+    let middle =
+        |amounts: &[RunAmount]| if amounts.contains(&RunAmount::Open) { RunAmount::Open } else { amounts[0] };
+    let middles = [middle(&base), middle(&other)];
+    let mut table = table_of(&["/base", "/other"], &[(Operation::Read, vec![base, other])]);
+    for (side, middle) in table.rows[0].sides.iter_mut().zip(middles) {
+        side.middle = middle;
+    }
+    table
+}
+
+#[test]
+fn without_a_middle_of_the_base_runs_are_shown_against_those_that_are_known() {
+    let mut base = around(300.0, 0.05, 8);
+    base.push(RunAmount::Open);
+    let svg = runs_of(&two_sides(base, around(200.0, 0.05, 9)));
+    assert_eq!(
+        [count(&svg, "→"), count(&svg, "←")],
+        [0, 1],
+        "the hung run alone may be slower than anything"
+    );
+    assert!(
+        svg.contains("Where such runs leave the base without a middle, that of its others stands for it."),
+        "{svg}"
+    );
+
+    // Nothing of the base is known.
+    let svg = runs_of(&two_sides(vec![RunAmount::Open; 3], around(200.0, 0.05, 9)));
+    assert_eq!([count(&svg, "→"), count(&svg, "←")], [0, 0]);
+    assert_eq!(count(&svg, "no run of /base says how fast it is"), 1, "{svg}");
+}
+
+#[test]
+fn a_share_of_nothing_is_where_it_was_compared() {
+    let share = |share: f64| RunAmount::Known(share);
+    let mut table = two_sides(vec![share(0.0); 4], vec![share(0.0), share(0.01), share(0.01), share(0.0)]);
+    table.quantity = RunQuantity::ShareOver(Nanoseconds::from_milliseconds(100));
+    table.rows[0].attempts_least = 1000;
+    let svg = runs_of(&table);
+    // 10.5 in 1001 against 0.5: 21 times.
+    assert_eq!([count(&svg, "→"), count(&svg, "←"), count(&svg, "÷10")], [0, 0, 1], "{}", structure(&svg));
+}
+
+#[test]
+fn what_is_beyond_all_measure_stays_in_its_panel() {
+    let rates = |rate: f64| vec![RunAmount::Known(rate); 4];
+    let table = two_sides(rates(1e-9), rates(1e9));
+    let svg = svg(&table, PAPER);
+    assert_eq!(count(&svg, "→"), 1, "{}", structure(&svg));
+    let numbers = regex::Regex::new(r"M(-?[0-9]+) ").unwrap();
+    let right = numbers.captures_iter(&svg).map(|found| found[1].parse::<i32>().unwrap()).max();
+    assert!(right.is_some_and(|right| right <= 16_000), "{right:?} of 160 mm");
 }

@@ -38,6 +38,7 @@ pub(crate) fn table_of(names: &[&str], rows: &[(Operation, Vec<Amounts>)]) -> Co
     let mut compared = compared.into_iter();
     let rows_of = rows.iter().map(|(operation, sides)| ComparedRow {
         key: key(*operation),
+        attempts_least: 0,
         sides: sides
             .iter()
             .map(|amounts| SideValue {
