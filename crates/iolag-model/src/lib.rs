@@ -48,5 +48,6 @@ pub use sample::{Sample, SampleError};
 pub use steering::{is_steering, one_line};
 pub use time::{Anchor, Clock, MonotonicClock, MonotonicTime, Nanoseconds, SimulatedClock};
 pub use units::{
-    UnitError, counted, format_bytes, format_count, format_duration, parse_bytes, parse_count, parse_duration,
+    UnitError, counted, exact_duration, format_bytes, format_count, format_duration, parse_bytes,
+    parse_count, parse_duration,
 };

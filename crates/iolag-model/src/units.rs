@@ -124,6 +124,14 @@ pub fn format_duration(duration: Nanoseconds) -> String {
     }
 }
 
+/// A duration without rounding, as [`parse_duration`] reads it again: `15s`, `1500ms`.
+pub fn exact_duration(duration: Nanoseconds) -> String {
+    const UNITS: [(u64, &str); 3] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
+    let fits = |(unit_ns, _): &(u64, &str)| duration.0.is_multiple_of(*unit_ns);
+    let (unit_ns, name) = UNITS.into_iter().find(fits).unwrap_or((1, "ns"));
+    format!("{}{name}", duration.0 / unit_ns)
+}
+
 /// A size with three significant digits and a binary unit: `3.81 KiB`, `12 MiB`.
 pub fn format_bytes(bytes: u64) -> String {
     const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -237,6 +245,11 @@ mod tests {
     }
 
     proptest::proptest! {
+        #[test]
+        fn durations_keep_every_nanosecond(ns in 0..u64::MAX) {
+            proptest::prop_assert_eq!(parse_duration(&exact_duration(Nanoseconds(ns))), Ok(Nanoseconds(ns)));
+        }
+
         /// Documents pass between processes, and are compared with what is read again later.
         #[test]
         fn a_number_of_json_comes_back_to_the_last_digit(bits in proptest::prelude::any::<u64>()) {

@@ -169,6 +169,7 @@ pub enum RuleJudgement {
 
 #[cfg(test)]
 mod tests {
+    use iolag_model::Nanoseconds;
     use proptest::prelude::*;
 
     use super::*;
@@ -186,7 +187,7 @@ mod tests {
         assert_eq!(parts(" read rate<0.9x"), (Some(Operation::Read), Rate, Beyond::Below, 0.9));
         assert_eq!(parts("ls -l median > 150%"), (Some(Operation::TaskList), Median, Beyond::Above, 1.5));
         assert_eq!(parts("create 500 rate < 90 %"), (Some(Operation::TaskCreate), Rate, Beyond::Below, 0.9));
-        let over = ShareOver(iolag_model::Nanoseconds::from_milliseconds(100));
+        let over = ShareOver(Nanoseconds::from_milliseconds(100));
         assert_eq!(parts("stat over:100ms > 2 x"), (Some(Operation::Stat), over, Beyond::Above, 2.0));
         // It must become faster: a rule as good as others.
         assert_eq!(parts("rate < 120%").3, 1.2);
@@ -245,11 +246,16 @@ mod tests {
         #[test]
         fn what_is_shown_is_read_again(
             operation in prop::option::of(prop::sample::select(Operation::ALL)),
-            quantity in prop::sample::select(vec!["rate", "median", "p95", "over:100ms", "over:2s"]),
+            quantity in prop_oneof![
+                Just(RunQuantity::Rate),
+                Just(RunQuantity::Median),
+                Just(RunQuantity::P95),
+                (1..100_000_u64).prop_map(|ms| RunQuantity::ShareOver(Nanoseconds::from_milliseconds(ms))),
+                (1..u64::MAX).prop_map(|ns| RunQuantity::ShareOver(Nanoseconds(ns))),
+            ],
             is_above in any::<bool>(),
             factor in 0.01_f64..100.0,
         ) {
-            let quantity: RunQuantity = quantity.parse().unwrap();
             let beyond = if is_above { Beyond::Above } else { Beyond::Below };
             let rule = FailRule { text: String::new(), operation, quantity, beyond, factor };
             let shown = rule.to_string();

@@ -11,7 +11,7 @@ use std::str::FromStr;
 
 use iolag_model::{
     ClientId, Level, Nanoseconds, Operation, Phase, Role, RunRecord, RunState, StageIndex, TargetIndex,
-    format_duration, parse_duration,
+    exact_duration, parse_duration,
 };
 
 use super::stage_rates::StageClock;
@@ -82,9 +82,7 @@ impl fmt::Display for RunQuantity {
             Self::Rate => formatter.pad("rate"),
             Self::Median => formatter.pad("median"),
             Self::P95 => formatter.pad("p95"),
-            Self::ShareOver(threshold) => {
-                formatter.pad(&format!("over:{}", format_duration(*threshold).replace(' ', "")))
-            }
+            Self::ShareOver(threshold) => formatter.pad(&format!("over:{}", exact_duration(*threshold))),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! A check, described.
 
-use iolag_model::{CheckSpec, RunRecord, format_bytes, format_duration};
+use iolag_model::{CheckSpec, RunRecord, exact_duration, format_bytes, format_duration};
 
-use crate::workload::command::{exact_duration, option};
+use crate::workload::command::option;
 use crate::workload::described::Described;
 
 impl Described for CheckSpec {

@@ -2,10 +2,10 @@
 
 use iolag_model::{
     Access, Durability, MetadataSpec, Pattern, Phase, RunRecord, Think, Verification, WearOut, counted,
-    format_bytes, format_duration,
+    exact_duration, format_bytes, format_duration,
 };
 
-use crate::workload::command::{exact_duration, option};
+use crate::workload::command::option;
 use crate::workload::described::Described;
 
 impl Described for MetadataSpec {
