@@ -141,10 +141,18 @@ impl ComparedRow {
 /// What a side has in a row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SideValue {
-    /// The amount of each run, with the run's place in [`ComparedSide::runs`]; empty where the side has nothing in this row.
+    /// The amount of each run, with the run's place in [`ComparedSide::runs`], in this order; empty where the side has nothing in this row.
     pub amounts: Vec<(usize, RunAmount)>,
     /// The geometric mean of them, or a bound of it; of shares the mean. Nothing without runs.
     pub middle: RunAmount,
+}
+
+impl SideValue {
+    /// The amount of a run, by its place; the first where targets are pooled.
+    pub fn amount(&self, run: usize) -> Option<RunAmount> {
+        let at = self.amounts.partition_point(|(known, _)| *known < run);
+        self.amounts.get(at).filter(|(known, _)| *known == run).map(|(_, amount)| *amount)
+    }
 }
 
 /// The comparison of a side with the base.

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use iolag_analysis::compare::{CompareError, CompareOptions, Fact, LeftOut, Side, Unit, compare_sides};
-use iolag_analysis::{Cell, ComparedWord, RunQuantity, Standing};
+use iolag_analysis::compare::{
+    CompareError, CompareOptions, Fact, LeftOut, Side, SideValue, Unit, compare_sides,
+};
+use iolag_analysis::{Cell, ComparedWord, RunAmount, RunQuantity, Standing};
 use iolag_model::{Operation, Phase};
 
 use crate::made_up::{
@@ -222,4 +224,14 @@ fn a_rule_is_not_kept_by_what_vanished() {
     };
     assert_eq!(not_judged("rate < 0.5x"), ["read"]);
     assert!(not_judged("stat rate < 0.5x").is_empty());
+}
+
+#[test]
+fn the_amount_of_a_run_is_found_by_its_place() {
+    let amounts = vec![(0, known(1.0)), (2, known(2.0)), (2, known(3.0)), (5, RunAmount::Open)];
+    let value = SideValue { amounts, middle: RunAmount::Open };
+    assert_eq!(
+        [0, 1, 2, 5, 6].map(|run| value.amount(run)),
+        [Some(known(1.0)), None, Some(known(2.0)), Some(RunAmount::Open), None]
+    );
 }

@@ -23,10 +23,9 @@ pub fn comparison_csv(table: &ComparedTable) -> String {
     let mut text = format!("{HEADER}\n");
     for (index, row) in table.rows.iter().enumerate() {
         for (other, cell) in (1..).zip(&row.cells) {
-            let mut fields = vec![rows.name(index).to_owned()];
-            fields.extend(of_row(table, row, other));
+            let mut fields = vec![quoted(rows.name(index))];
+            fields.extend(of_row(table, row, other).map(|text| quoted(&text)));
             fields.extend(of_cell(row, other, cell));
-            let fields: Vec<String> = fields.iter().map(|field| quoted(field)).collect();
             text.push_str(&fields.join(","));
             text.push('\n');
         }
@@ -48,6 +47,7 @@ fn of_row(table: &ComparedTable, row: &ComparedRow, other: usize) -> [String; 8]
     ]
 }
 
+/// Numbers and words of ours.
 fn of_cell(row: &ComparedRow, other: usize, cell: &ComparedCell) -> [String; 15] {
     let middle = |side: usize| match row.sides.get(side).map(|side| side.middle) {
         Some(RunAmount::Known(amount)) => format!("{amount:?}"),
@@ -104,5 +104,21 @@ mod tests {
         assert_eq!(csv.lines().count(), 1 + 2 * 3, "{csv}");
         assert!(csv.contains("\"read, <b>=a\"\"|\u{fffd},b\""), "{csv}");
         assert!(!csv.contains('−'));
+    }
+
+    #[test]
+    fn names_are_no_formulas_and_numbers_keep_their_signs() {
+        let mut table = study();
+        table.sides[0].name = "=cmd()".to_owned();
+        table.sides[2].name = "-nfs".to_owned();
+        table.rows[0].key.labels = [("@a".to_owned(), "+b".to_owned())].into();
+        let csv = comparison_csv(&table);
+        let fields: Vec<&str> = csv.lines().skip(1).flat_map(|line| line.split(',')).collect();
+        for text in ["'=cmd()", "'-nfs", "'@a=+b"] {
+            assert!(fields.contains(&text), "{text}: {csv}");
+        }
+        let signed: Vec<&&str> =
+            fields.iter().filter(|field| field.starts_with(['=', '+', '-', '@'])).collect();
+        assert!(!signed.is_empty() && signed.iter().all(|field| field.parse::<f64>().is_ok()), "{signed:?}");
     }
 }

@@ -110,11 +110,14 @@ pub(super) fn optional(value: Option<impl ToString>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
+/// Text that others have chosen, which a spreadsheet is not to take for a formula; no numbers, which may begin with a sign.
 pub(super) fn quoted(text: &str) -> String {
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let text = &format!("{}{text}", if is_formula { "'" } else { "" });
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
-        text.to_owned()
+        text.clone()
     }
 }
 
@@ -126,5 +129,21 @@ mod tests {
     fn commas_and_quotes_are_kept() {
         assert_eq!(quoted("a \"b\", c"), "\"a \"\"b\"\", c\"");
         assert_eq!(quoted("ls -l"), "ls -l");
+    }
+
+    #[test]
+    fn no_text_is_a_formula() {
+        for (text, written) in [
+            ("=1+1", "'=1+1"),
+            ("+1", "'+1"),
+            ("-x", "'-x"),
+            ("@sum", "'@sum"),
+            ("\t=1", "'\t=1"),
+            ("=a,\"b\"", "\"'=a,\"\"b\"\"\""),
+            ("a=b", "a=b"),
+            ("", ""),
+        ] {
+            assert_eq!(quoted(text), written, "{text:?}");
+        }
     }
 }

@@ -39,12 +39,8 @@ pub struct SideCurve {
 /// The curves of a run of a side in the rows that it is in. Its figures are of [`Apart::Nothing`](iolag_analysis::figure::Apart), of a bench those of
 /// the benchmark phase: rows of other phases have no curves.
 pub fn side_curves(table: &ComparedTable, side: usize, run: usize, figures: &RunFigures) -> Vec<SideCurve> {
-    let is_in = |row: &usize| {
-        table.rows[*row]
-            .sides
-            .get(side)
-            .is_some_and(|value| value.amounts.iter().any(|(known, _)| *known == run))
-    };
+    let is_in =
+        |row: &usize| table.rows[*row].sides.get(side).is_some_and(|value| value.amount(run).is_some());
     let rows = (0..table.rows.len()).filter(is_in).filter(|row| table.rows[*row].key.cell.phase.is_none());
     let curve = |row: usize| {
         let key = &table.rows[row].key;

@@ -79,9 +79,9 @@ pub(super) fn runs(table: &ComparedTable, names: &SideNames, rows: &RowNames, pa
 
 fn of_run(table: &ComparedTable, row: usize, side: usize, run: usize, page: &mut Markup) {
     let value = table.rows.get(row).and_then(|row| row.sides.get(side));
-    let own = value.and_then(|value| value.amounts.iter().find(|(known, _)| *known == run));
-    let told = own.map_or_else(|| NOTHING.to_owned(), |(_, known)| amount(table.quantity, *known));
-    let is_known = own.is_none_or(|(_, known)| matches!(known, RunAmount::Known(_)));
+    let own = value.and_then(|value| value.amount(run));
+    let told = own.map_or_else(|| NOTHING.to_owned(), |known| amount(table.quantity, known));
+    let is_known = own.is_none_or(|known| matches!(known, RunAmount::Known(_)));
     page.element(if is_known { "<td>" } else { "<td class=\"warning\">" }, &told, "</td>");
 }
 

@@ -1,5 +1,7 @@
 //! What is printed and written of a comparison.
 
+use std::collections::BTreeMap;
+
 use iolag_analysis::compare::{ComparedTable, RuleJudgement};
 use iolag_analysis::joined;
 use iolag_conduct::{ExitCode, Failure, summarise_with_figures};
@@ -94,9 +96,9 @@ fn judged(table: &ComparedTable, options: &Compare, common: &Common) -> Judged {
 fn page(resolved: &Resolved, table: &ComparedTable) -> Result<String, Failure> {
     let mut curves = Vec::new();
     for (side, (compared, runs)) in table.sides.iter().zip(&resolved.runs).enumerate() {
+        let by_id: BTreeMap<&str, &FoundRun> = runs.iter().map(|run| (run.record.id.as_str(), run)).collect();
         for (place, id) in compared.runs.iter().enumerate() {
-            let run = runs.iter().find(|run| run.record.id.as_str() == id);
-            if let Some(run) = run {
+            if let Some(run) = by_id.get(id.as_str()) {
                 curves.extend(curves_of(run, table, side, place).map_err(Failure::unusable)?);
             }
         }
