@@ -232,6 +232,8 @@ pub enum Standing {
     Failed,
     /// The user or the host ended it, or it goes on: that says nothing of the target.
     BrokenOff,
+    /// It goes on, as those say who know that what measures it is alive.
+    Running,
     /// Nothing was measured: the target did not let anybody begin.
     Unreached,
 }

@@ -390,6 +390,7 @@ const fn standing_name(standing: Standing) -> &'static str {
         Standing::Hung => "hung",
         Standing::Failed => "failed",
         Standing::BrokenOff => "broken-off",
+        Standing::Running => "running",
         Standing::Unreached => "unreached",
     }
 }

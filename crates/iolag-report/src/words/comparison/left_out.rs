@@ -31,6 +31,8 @@ pub(crate) fn left_out(table: &ComparedTable, names: &SideNames) -> Vec<String> 
             (0, _) => format!("{of} measured nothing: their targets let nobody begin."),
             (1, 1) => format!("{of} was broken off."),
             (1, _) => format!("{of} were broken off."),
+            (2, 1) => format!("{of} is still running."),
+            (2, _) => format!("{of} are still running."),
             (_, 1) => format!("{of} is in no row."),
             _ => format!("{of} are in no row."),
         }
@@ -50,6 +52,22 @@ const fn weight(standing: Standing) -> u8 {
     match standing {
         Standing::Unreached => 0,
         Standing::BrokenOff => 1,
-        Standing::Whole | Standing::Hung | Standing::Failed => 2,
+        Standing::Running => 2,
+        Standing::Whole | Standing::Hung | Standing::Failed => 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::comparison::samples::study;
+
+    #[test]
+    fn what_was_broken_off_is_told_from_what_still_runs() {
+        let mut table = study();
+        let of = |standing| LeftOut::Run { side: 2, run: "20261128-090000-0a1b".to_owned(), standing };
+        table.left_out = [Standing::Running, Standing::BrokenOff, Standing::Running].map(of).to_vec();
+        let told = left_out(&table, &SideNames::of(&table));
+        assert_eq!(told, ["1 run of nfs was broken off.", "2 runs of nfs are still running."]);
     }
 }

@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use iolag_analysis::compare::{FailRule, Side, defining_labels, unit_of_run};
-use iolag_analysis::{RunQuantity, RunValues, analysed};
+use iolag_analysis::{RunQuantity, RunValues, Standing, analysed};
 use iolag_backend::redact;
 use iolag_conduct::{ExitCode, Failure, values_of_all};
-use iolag_model::WallSpan;
-use iolag_store::{BaselineName, Flaw, RunDirectory};
+use iolag_model::{RunRecord, WallSpan};
+use iolag_store::{BaselineName, Flaw, KeeperIdentity, RunDirectory};
 
 use super::of_history::{HistoryWanted, Remembered, are_days_compared, read as read_history};
 use super::parts::{Part, parts_of};
@@ -264,6 +264,9 @@ impl Resolving<'_> {
                 match values.get(&run.path) {
                     Some(Ok(values)) => {
                         let mut unit = unit_of_run(&run.record, values);
+                        if unit.standing == Standing::BrokenOff && is_running(&run.record) {
+                            unit.standing = Standing::Running;
+                        }
                         if let Some(Part::Target(target)) = &part {
                             unit.values.retain(|value| value.target == *target);
                         }
@@ -290,6 +293,10 @@ impl Resolving<'_> {
         sides.iter_mut().for_each(|side| side.chosen_by.clone_from(&chosen_by));
         Ok((sides, runs))
     }
+}
+
+fn is_running(record: &RunRecord) -> bool {
+    KeeperIdentity::of(record).is_some_and(|keeper| keeper.is_alive())
 }
 
 fn needs_another(advice: &str) -> Failure {

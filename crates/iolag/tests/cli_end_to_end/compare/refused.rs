@@ -166,4 +166,13 @@ fn runs_that_hung_count_and_those_that_say_nothing_are_left_out() {
     let said = user.iolag(&["compare", "label:side=a", "label:side=c"]);
     assert_ne!(said.code, 0, "nothing of it is known: {said:?}");
     assert!(said.errors.contains("label:side=c"), "{said:?}");
+    let all = user.fine(&["compare", "label:side=a", "label:side=b", "label:side=c"]).output;
+    assert!(all.contains("1 run of c was broken off."), "{all}");
+    // On another host, where nobody can see from here whether it goes on.
+    ended["state"] = serde_json::json!({"state": "running", "keeper_pid": 1, "keeper_start_ticks": 1});
+    ended["environment"]["host"] = "elsewhere".into();
+    ended["environment"]["boot_id"] = "another".into();
+    fs::write(&file, ended.to_string()).unwrap();
+    let all = user.fine(&["compare", "label:side=a", "label:side=b", "label:side=c"]).output;
+    assert!(all.contains("1 run of c is still running."), "{all}");
 }
