@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use iolag_analysis::compare::{FailRule, Side, defining_labels, unit_of_run};
-use iolag_analysis::{RunQuantity, RunValues, Standing, analysed};
+use iolag_analysis::{RunQuantity, RunValues, Standing, analysed, joined};
 use iolag_backend::redact;
 use iolag_conduct::{ExitCode, Failure, values_of_all};
 use iolag_model::{RunRecord, WallSpan};
@@ -70,9 +70,15 @@ struct Chosen {
 /// # Errors
 /// If there is no base or no other side.
 pub fn resolve(located: &Located, wanted: &Wanted<'_>) -> Result<Resolved, Failure> {
-    let mut resolving =
-        Resolving { selection: Selection::of(located), wanted, complaints: Vec::new(), code: ExitCode::Fine };
+    let mut resolving = Resolving {
+        selection: Selection::of(located),
+        wanted,
+        complaints: Vec::new(),
+        may_belong: BTreeMap::new(),
+        code: ExitCode::Fine,
+    };
     let chosen = resolving.choose()?;
+    resolving.tell_of_those_that_may_belong();
     let values = resolving.read(&chosen);
     let (sides, runs) = resolving.sides(chosen, &values)?;
     let Resolving { complaints, code, .. } = resolving;
@@ -83,6 +89,8 @@ struct Resolving<'a> {
     selection: Selection<'a>,
     wanted: &'a Wanted<'a>,
     complaints: Vec<String>,
+    /// What is wrong with runs that may belong to these sides, or to none.
+    may_belong: BTreeMap<String, BTreeSet<String>>,
     code: ExitCode,
 }
 
@@ -201,12 +209,25 @@ impl Resolving<'_> {
     /// Keeps what is to be told with a side.
     fn told(&mut self, found: FoundRuns, side: &str) -> Vec<FoundRun> {
         self.code = self.code.max(found.code);
+        for sentence in found.may_belong {
+            self.may_belong.entry(sentence).or_default().insert(redact(side));
+        }
         let without = |sentence: String| match found.code {
             ExitCode::Fine => sentence,
             _ => format!("{sentence}; {side} is compared without it"),
         };
         self.complaints.extend(found.complaints.into_iter().map(without));
         found.runs
+    }
+
+    /// Of each once, whatever the number of sides that may lack it.
+    fn tell_of_those_that_may_belong(&mut self) {
+        for (sentence, sides) in std::mem::take(&mut self.may_belong) {
+            let are = if sides.len() == 1 { "is" } else { "are" };
+            let sides = joined(sides.into_iter().collect());
+            self.complaints
+                .push(format!("{sentence}; {sides}, to which it may belong, {are} compared without it"));
+        }
     }
 
     /// The values of every run, by its place; what is wrong with those that cannot be read.

@@ -32,6 +32,8 @@ pub struct FoundRuns {
     pub runs: Vec<FoundRun>,
     /// What is to be known besides, as sentences.
     pub complaints: Vec<String>,
+    /// What is wrong with runs of which nobody knows whether they belong to these.
+    pub may_belong: Vec<String>,
     /// How the command ends because of that.
     pub code: ExitCode,
 }
@@ -114,7 +116,7 @@ impl<'a> Selection<'a> {
             sentence.push_str("; iolag list shows labels");
         }
         // A run that cannot be read may have it.
-        let also = found.complaints.into_iter().map(|complaint| format!("; {complaint}"));
+        let also = found.may_belong.into_iter().map(|flaw| format!("; {flaw}"));
         Err(Failure::unusable(sentence + &also.collect::<String>()))
     }
 
@@ -197,7 +199,10 @@ fn chosen(
                 found.runs.push(FoundRun { path: one.path.clone(), record: (**record).clone() });
             }
             Ok(_) => {}
-            Err(flaw) => found.complain(flaw.sentence.clone(), ExitCode::Unusable),
+            Err(flaw) => {
+                found.may_belong.push(flaw.sentence.clone());
+                found.code = ExitCode::Unusable;
+            }
         }
     }
     found
