@@ -23,7 +23,7 @@ use iolag_backend::redact;
 
 pub use bench::{BenchArguments, BenchPlaces, CampaignArguments};
 pub use check::Check;
-pub use compare::{Compare, CompareForm, HistorySide, SideChoice, SideName, parse_side};
+pub use compare::{Compare, CompareForm, HistorySide, SAME_WITHIN, SideChoice, SideName, parse_side};
 pub use export::{Export, ExportForm};
 pub use form::MetadataForm;
 pub use history::{

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use iolag_model::Phase;
+
 use super::cells::{Row, TARGET};
 use super::error::CompareError;
 use super::side::{Side, UnitKind};
@@ -35,6 +37,7 @@ pub(super) fn refuse(sides: &[Side], options: &CompareOptions) -> Result<RunQuan
     refuse_workloads(sides)?;
     refuse_twice(sides)?;
     refuse_unknown_names(sides, &options.across)?;
+    refuse_unknown_phases(sides, &options.phases)?;
     let first = &sides[0].units[0];
     let quantity = options.quantity.unwrap_or(first.usual);
     let mut wanted = std::iter::once(quantity).chain(options.rules.iter().map(|rule| rule.quantity));
@@ -123,6 +126,19 @@ fn refuse_unknown_names(sides: &[Side], across: &[String]) -> Result<(), Compare
             joined(names.into_iter().map(str::to_owned).collect())
         ))),
     }
+}
+
+/// What is in the table anyway, and what no run has, would add nothing to it.
+fn refuse_unknown_phases(sides: &[Side], asked: &[Phase]) -> Result<(), CompareError> {
+    let values = sides.iter().flat_map(|side| &side.units).flat_map(|unit| &unit.values);
+    let known: BTreeSet<Phase> = values.filter_map(|value| value.cell.phase).collect();
+    let Some(phase) = asked.iter().find(|phase| !known.contains(phase)) else { return Ok(()) };
+    let advice = if known.is_empty() {
+        "leave it out".to_owned()
+    } else {
+        format!("choose from {}", joined(known.iter().map(ToString::to_string).collect()))
+    };
+    Err(CompareError::Asked(format!("--phases {phase} adds nothing that these runs measured: {advice}")))
 }
 
 /// Why no row is of both the base and another side.

@@ -157,3 +157,24 @@ fn a_side_that_was_never_reached_is_no_mistake_of_who_asks() {
         Err(CompareError::NothingMeasured(_))
     ));
 }
+
+#[test]
+fn phases_that_add_nothing_are_refused_with_those_that_do() {
+    let of = |phases: Vec<Phase>| CompareOptions { phases, ..usual() };
+    let sides = || vec![stats("native"), stats("nfs")];
+    assert_eq!(
+        refused(sides(), &of(vec![Phase::Cleanup])),
+        "--phases cleanup adds nothing that these runs measured: leave it out"
+    );
+    let mut with_precreate = sides();
+    for unit in with_precreate.iter_mut().flat_map(|side| &mut side.units) {
+        let mut more = unit.values[0].clone();
+        more.cell.phase = Some(Phase::Precreate);
+        unit.values.push(more);
+    }
+    assert_eq!(
+        refused(with_precreate.clone(), &of(vec![Phase::Precreate, Phase::Benchmark])),
+        "--phases benchmark adds nothing that these runs measured: choose from precreate"
+    );
+    assert!(compare_sides(with_precreate, &of(vec![Phase::Precreate])).is_ok());
+}

@@ -11,7 +11,7 @@ use crate::args::history::{HISTORY, HistoryPlace};
 use crate::args::values::{parse_any_phase, parse_file, parse_label};
 
 /// What `--same-within` is if it is not given.
-const SAME_WITHIN: f64 = 0.05;
+pub const SAME_WITHIN: f64 = 0.05;
 
 /// `iolag compare`.
 #[derive(Debug, Args)]
@@ -189,7 +189,11 @@ fn unknown_choice(word: &str, rest: &str) -> String {
     format!("{word}: says nothing of what is compared, expected campaign:, label: or history:{nearest}")
 }
 
-fn parse_same_within(text: &str) -> Result<f64, String> {
+/// A share that differs so little that it counts as the same.
+///
+/// # Errors
+/// If it is no percentage from more than 0 % to 100 %.
+pub fn parse_same_within(text: &str) -> Result<f64, String> {
     let percent = text.strip_suffix('%').and_then(|number| number.trim_end().parse::<f64>().ok());
     match percent {
         Some(percent) if percent > 0.0 && percent <= 100.0 => Ok(percent / 100.0),

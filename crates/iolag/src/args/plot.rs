@@ -8,6 +8,7 @@ use iolag_analysis::RunQuantity;
 use iolag_model::{Operation, Phase};
 use iolag_report::{FigureKind, FigurePreset};
 
+use crate::args::compare::parse_same_within;
 use crate::args::history::{CorrelationMethod, HISTORY, HistorySpan};
 use crate::args::values::{parse_any_phase, parse_clients, parse_operation};
 
@@ -48,6 +49,12 @@ pub struct Plot {
     /// Of sides: what of the runs is compared: rate, median, p95 or over:DURATION
     #[arg(long, value_name = "VALUE")]
     pub value: Option<RunQuantity>,
+    /// Of sides: call them the same if they differ by less than this [default: 5%]
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, value_parser = parse_same_within)]
+    pub same_within: Option<f64>,
+    /// Of sides: pool runs that differ in these labels or coordinates
+    #[arg(long, value_name = "LABEL,…", value_delimiter = ',')]
+    pub across: Vec<String>,
     /// Of the history, in a heat map: the longest attempt of each hour instead of the median
     #[arg(long)]
     pub longest: bool,
@@ -85,6 +92,16 @@ impl Plot {
         ];
         let own = own.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option);
         own.or(self.correlations.given())
+    }
+
+    /// The first option that was given and is for sides alone.
+    pub fn given_of_sides(&self) -> Option<&'static str> {
+        let own = [
+            (self.value.is_some(), "--value"),
+            (self.same_within.is_some(), "--same-within"),
+            (!self.across.is_empty(), "--across"),
+        ];
+        own.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
     }
 
     /// The first option for runs that was given.

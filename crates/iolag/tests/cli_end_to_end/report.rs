@@ -179,9 +179,40 @@ fn sides_are_drawn_as_they_are_compared() {
         (&["plot", "compare", "last", "last", "-o", "x.svg", "--clients", "0"], "--clients changes nothing"),
         (&["plot", "compare", "history", "-o", "x.svg"], "there is no figure \"compare\" of a history"),
         (&["plot", "ecdf", "last", "-o", "x.svg", "--value", "p95"], "--value is for sides"),
+        (&["plot", "ecdf", "last", "-o", "x.svg", "--across", "side"], "--across is for sides"),
+        (&["plot", "ecdf", "last", "-o", "x.svg", "--same-within", "5%"], "--same-within is for sides"),
+        (
+            &["plot", "compare", "last", "last", "-o", "x.svg", "--since", "30d"],
+            "--since chooses among the runs of a label",
+        ),
+        (
+            &["plot", "compare", "label:side=a", "label:side=b", "-o", "x.svg", "--phases", "check"],
+            "--phases check adds nothing that these runs measured: choose from ",
+        ),
     ] {
         let said = user.iolag(arguments);
         assert_eq!((said.code, said.output.as_str()), (2, ""), "{said:?}");
         assert!(said.errors.contains(words) && !user.path("x.svg").exists(), "{}", said.errors);
     }
+}
+
+#[test]
+fn what_can_be_compared_can_be_drawn() {
+    let user = user_with_run("night=1");
+    for label in ["night=2", "night=3"] {
+        run(&user, label);
+    }
+    let sides = ["label:night=1", "label:night=2"];
+    let with =
+        |more: &[&str]| user.iolag(&[&["plot", "compare"], &sides[..], &["-o", "sides.svg"], more].concat());
+    let said = with(&["--across", "client"]);
+    assert_eq!(said.code, 2, "{said:?}");
+    assert!(said.errors.contains("no run here has such a label"), "{said:?}");
+    let drawn = |more: &[&str]| {
+        let said = with(more);
+        assert_eq!(said.code, 0, "{said:?}");
+        std::fs::read_to_string(user.path("sides.svg")).unwrap()
+    };
+    // The band of what counts as the same is wider.
+    assert_ne!(drawn(&["--across", "night", "--same-within", "20%"]), drawn(&["--across", "night"]));
 }

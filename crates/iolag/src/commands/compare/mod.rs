@@ -85,7 +85,10 @@ fn failure(error: CompareError) -> Failure {
 }
 
 /// An option that changes nothing is a misunderstanding.
-fn refuse_without_effect(options: &Compare) -> Result<(), Failure> {
+///
+/// # Errors
+/// If there is one.
+pub fn refuse_without_effect(options: &Compare) -> Result<(), Failure> {
     let spans = [(&options.since, "--since"), (&options.until, "--until")];
     let given = spans.into_iter().find(|(time, _)| time.is_some()).map(|(_, option)| option);
     let is_history = |choice: &SideChoice| matches!(choice, SideChoice::History(_));

@@ -22,7 +22,7 @@ pub fn run(options: &Plot, common: &Common) -> Result<ExitCode, Failure> {
     let asked = Asked::of(options)?;
     match asked.source()? {
         FigureSource::Runs => {
-            refuse_value(options)?;
+            refuse_of_sides(options)?;
             let (given, named) = (options.given_of_history(), asked.named(options));
             if let (Some(option), Err(_)) = (given, asked.check(FigureSource::History)) {
                 let sentence =
@@ -33,7 +33,7 @@ pub fn run(options: &Plot, common: &Common) -> Result<ExitCode, Failure> {
             of_runs::run(&asked, options, common)
         }
         FigureSource::History => {
-            refuse_value(options)?;
+            refuse_of_sides(options)?;
             if let Some(option) = options.given_of_runs() {
                 return Err(Failure::usage(format!(
                     "{option} is for runs: of a history --tasks and --targets choose what is drawn"
@@ -45,11 +45,11 @@ pub fn run(options: &Plot, common: &Common) -> Result<ExitCode, Failure> {
     }
 }
 
-fn refuse_value(options: &Plot) -> Result<(), Failure> {
-    match options.value {
+fn refuse_of_sides(options: &Plot) -> Result<(), Failure> {
+    match options.given_of_sides() {
         None => Ok(()),
-        Some(_) => Err(Failure::usage(
-            "--value is for sides that are compared: write `iolag plot compare SIDE… --value …`",
-        )),
+        Some(option) => Err(Failure::usage(format!(
+            "{option} is for sides that are compared: write `iolag plot compare SIDE… {option} …`"
+        ))),
     }
 }

@@ -5,9 +5,9 @@ use std::io::Write;
 use iolag_conduct::{ExitCode, Failure, absolute};
 use iolag_report::draw_comparison_figure;
 
-use crate::args::{Common, Compare, Plot, parse_side};
+use crate::args::{Common, Compare, Plot, SAME_WITHIN, parse_side};
 use crate::commands::Located;
-use crate::commands::compare::compared;
+use crate::commands::compare::{compared, refuse_without_effect};
 use crate::commands::plot::asked::Asked;
 use crate::commands::runs::figures::form_of;
 use crate::guarded::{in_child, replace_by};
@@ -27,12 +27,15 @@ pub fn run(asked: &Asked<'_>, options: &Plot, common: &Common) -> Result<ExitCod
     let sides = asked.sources.iter().map(|side| parse_side(side));
     let comparison = Compare {
         value: options.value,
+        same_within: options.same_within.unwrap_or(SAME_WITHIN),
+        across: options.across.clone(),
         phases: options.phases.clone(),
         since: options.span.since.clone(),
         until: options.span.until.clone(),
         place: options.span.place.clone(),
         ..Compare::of(sides.collect::<Result<_, _>>().map_err(Failure::usage)?)
     };
+    refuse_without_effect(&comparison)?;
     let located = Located::of(common)?;
     let path = absolute(&options.output);
     in_child("plot", || {
