@@ -103,8 +103,9 @@ pub(crate) fn draw(
     let more = if left_out > 0 { format!(" {left_out} more rows are not drawn.") } else { String::new() };
     let every = curves.len().div_ceil(CURVES_MAX).max(1);
     let fewer = every_in_words(every);
-    sheet
-        .caption(&format!("Dashed lines: 0.1, 1 and 10 s. What had not ended goes on in dots.{more}{fewer}"));
+    let open = curves.iter().any(|curve| curve.open_from_ns.is_some());
+    let open = if open { " What had not ended goes on in dots." } else { "" };
+    sheet.caption(&format!("Dashed lines, where they are within: 0.1, 1 and 10 s.{open}{more}{fewer}"));
     if with_curves.is_empty() {
         sheet.nothing("There is nothing to draw: no run has attempts of which the durations are known.");
         return Ok(());

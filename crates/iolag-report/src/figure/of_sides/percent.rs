@@ -1,6 +1,5 @@
 //! By how much each of the others is faster than the base, with its interval and its word.
 
-use iolag_analysis::ComparedWord;
 use iolag_analysis::compare::{ComparedCell, ComparedTable};
 
 use super::lines::{Lines, arrow, legend, paint_of};
@@ -63,8 +62,20 @@ pub(crate) fn draw(sheet: &mut Sheet, table: &ComparedTable) -> Result<(), Figur
 }
 
 fn caption(table: &ComparedTable, rows: &RowNames) -> String {
-    let few = cells(table).any(|cell| matches!(cell.compared.word, ComparedWord::TooFew { .. }));
-    let cross = if few { " A cross: too few runs for an interval." } else { "" };
+    let estimates = |cell: &ComparedCell| cell.compared.difference.as_ref().map(|one| one.estimate());
+    let is_cross = |cell: &ComparedCell| {
+        cell.compared.interval.is_none() && estimates(cell).is_some_and(|one| one.known().is_some())
+    };
+    let is_diamond = |cell: &ComparedCell| {
+        estimates(cell)
+            .is_some_and(|one| one.known().is_none() && ends(one).iter().any(|end| end.is_finite()))
+    };
+    let cross = if cells(table).any(is_cross) { " A cross: too few runs for an interval." } else { "" };
+    let diamond = if cells(table).any(is_diamond) {
+        " Diamonds: the ends of what is known, because runs hung or failed."
+    } else {
+        ""
+    };
     let is_open = |cell: &ComparedCell| {
         cell.compared.interval.is_some_and(|interval| ends(interval).iter().any(|end| end.is_infinite()))
     };
@@ -74,7 +85,7 @@ fn caption(table: &ComparedTable, rows: &RowNames) -> String {
         ""
     };
     format!(
-        "{}. The band is what counts as the same, within {}.{cross}{arrows}",
+        "{}. The band is what counts as the same, within {}.{cross}{diamond}{arrows}",
         design(table, rows),
         same(table.same_within)
     )

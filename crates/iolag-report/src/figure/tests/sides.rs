@@ -39,6 +39,16 @@ fn open_ends_are_arrows_and_few_runs_a_cross() {
 }
 
 #[test]
+fn a_caption_explains_the_marks_that_are_there() {
+    let of = |other: RunAmount| svg(&two_sides(vec![RunAmount::Known(300.0)], vec![other]), PAPER);
+    let (cross, diamonds) = ("A cross: too few runs", "Diamonds: the ends of what is known");
+    let known = of(RunAmount::Known(200.0));
+    assert!(known.contains(cross) && !known.contains(diamonds));
+    let bounded = of(RunAmount::AtMost(200.0));
+    assert!(!bounded.contains(cross) && bounded.contains(diamonds));
+}
+
+#[test]
 fn what_does_not_fit_is_said() {
     let svg = svg(&of_rows(40), PAPER);
     let said = regex::Regex::new("([0-9]+) more rows do not fit").unwrap();
