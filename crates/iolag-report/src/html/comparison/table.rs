@@ -17,7 +17,7 @@ pub(super) fn table(table: &ComparedTable, names: &SideNames, rows: &RowNames, p
         page.raw("<p class=\"nothing\">The sides have nothing in common, so there is no table.</p>\n");
         return;
     }
-    page.raw("<div class=\"table-box\"><table class=\"compared\"><thead><tr><th scope=\"col\"></th>");
+    page.raw("<div class=\"table-box\"><table class=\"compared sides\"><thead><tr><th scope=\"col\"></th>");
     for (side, name) in names.short.iter().enumerate() {
         page.raw(match side {
             0 => "<th scope=\"col\" class=\"number\">",
@@ -57,7 +57,7 @@ fn of_cell<'a>(table: &ComparedTable, cell: &ComparedCell, page: &'a mut Markup)
 pub(super) fn runs(table: &ComparedTable, names: &SideNames, rows: &RowNames, page: &mut Markup) {
     let all: Vec<usize> = (0..table.rows.len()).collect();
     for columns in all.chunks(COLUMNS_MOST) {
-        page.raw("<div class=\"table-box\"><table class=\"compared\"><thead><tr>");
+        page.raw("<div class=\"table-box\"><table class=\"compared sides\"><thead><tr>");
         page.raw("<th scope=\"col\">side</th>");
         page.element("<th scope=\"col\">", unit_names(table.units)[0], "</th>");
         for row in columns {
