@@ -129,8 +129,8 @@ impl Nights {
         let (moments, rates) = self.runs(noise, run, |night| luck[night] + level(night));
         let (_, memory) = self.runs(noise, WITHIN, of_memory);
         let [storage, memory] = [rates, memory].map(|rates| Runs::known(&moments, &rates));
-        let memory = (self.memory != Memory::None).then_some(memory);
-        find_changes_of_nights(&storage, memory.as_ref(), &moments, self.cells)
+        let controls: &[&Runs] = if self.memory == Memory::None { &[] } else { &[&memory] };
+        find_changes_of_nights(&storage, controls, &moments, self.cells)
     }
 
     const fn is_after(&self, night: usize) -> bool {

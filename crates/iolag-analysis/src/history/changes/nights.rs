@@ -56,15 +56,16 @@ impl Runs {
     }
 }
 
-/// Changes between the nights of a benchmark, all runs of which were at these `moments`, beside the same in the host's memory; at most one of twenty tables of
-/// so many benchmarks (`family`) has a false one.
+/// Changes between the nights of a benchmark, all runs of which were at these `moments`, beside the same in the host's memory, of which there may be several
+/// `controls`; at most one of twenty tables of so many benchmarks (`family`) has a false one.
 pub fn find_changes_of_nights(
     runs: &Runs,
-    control: Option<&Runs>,
+    controls: &[&Runs],
     moments: &[WallTime],
     family: usize,
 ) -> Changes {
-    let of_options = |(options, runs)| Nights::of(runs, control.and_then(|control| control.0.get(options)));
+    let of_options =
+        |(options, runs)| Nights::of(runs, controls.iter().filter_map(|control| control.0.get(options)));
     let kinds: Vec<Nights> = runs.0.iter().filter_map(of_options).collect();
     let family = (family.max(1) * kinds.len()) as f64;
     let mut changes = Changes::default();
@@ -89,8 +90,8 @@ struct Nights {
 }
 
 impl Nights {
-    /// `None` if a value has no logarithm, as a rate of nothing has none.
-    fn of(runs: &TimedValues, control: Option<&TimedValues>) -> Option<Self> {
+    /// Less what the first of the controls that was measured in all of them says. `None` if a value has no logarithm, as a rate of nothing has none.
+    fn of<'a>(runs: &TimedValues, mut controls: impl Iterator<Item = &'a TimedValues>) -> Option<Self> {
         let logarithms = runs.logarithms()?;
         let moments = runs.moments();
         let mut nights = Self { moments: Vec::new(), levels: Vec::new() };
@@ -101,7 +102,7 @@ impl Nights {
             nights.levels.push(middle(&logarithms[first..first + length])?);
             first += length;
         }
-        if let Some(control) = control.and_then(|control| nights.of_control(control)) {
+        if let Some(control) = controls.find_map(|control| nights.of_control(control)) {
             nights.take_away(&control);
         }
         Some(nights)
@@ -241,8 +242,13 @@ mod tests {
     }
 
     fn found(values: &TimedValues, control: Option<TimedValues>) -> Changes {
-        let control = control.map(runs);
-        find_changes_of_nights(&runs(values.clone()), control.as_ref(), values.moments(), 4)
+        found_beside(values, control.into_iter().collect())
+    }
+
+    fn found_beside(values: &TimedValues, controls: Vec<TimedValues>) -> Changes {
+        let controls: Vec<Runs> = controls.into_iter().map(runs).collect();
+        let controls: Vec<&Runs> = controls.iter().collect();
+        find_changes_of_nights(&runs(values.clone()), &controls, values.moments(), 4)
     }
 
     /// A rate that is 30 % less from a night on.
@@ -310,11 +316,20 @@ mod tests {
     }
 
     #[test]
+    fn of_several_controls_that_of_all_nights_counts() {
+        let both = rates(10, 2, less_from(5));
+        let [short, whole] = [9, 10].map(|nights| rates(nights, 102, less_from(5)));
+        for controls in [vec![short.clone(), whole.clone()], vec![whole, short]] {
+            assert!(found_beside(&both, controls).steps.is_empty());
+        }
+    }
+
+    #[test]
     fn other_options_are_another_benchmark() {
         let values = rates(20, 7, less_from(10));
         let by_options = [("8f", 0..40), ("90", 40..80)]
             .map(|(options, of)| (options.to_owned(), values.part(of.start, of.end)));
-        let changes = find_changes_of_nights(&Runs(by_options.into()), None, values.moments(), 4);
+        let changes = find_changes_of_nights(&Runs(by_options.into()), &[], values.moments(), 4);
         assert_eq!(changes, Changes::default());
         assert_eq!(found(&values, None).steps.len(), 1);
     }
@@ -344,7 +359,7 @@ mod tests {
         let hours = [0, 1, 11, 12, 13, 23, 24, 48];
         let moments = hours.map(|hour| WallTime::from_seconds(hour * 3600));
         let values = TimedValues::known(&moments, &[1.0, 2.0, 4.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
-        let nights = Nights::of(&values, None).unwrap();
+        let nights = Nights::of(&values, std::iter::empty()).unwrap();
         let first: Vec<i64> = nights.moments.iter().map(|[first, _]| first.0 / 3_600_000_000_000).collect();
         assert_eq!(first, [0, 12, 24, 48]);
         assert!((nights.levels[0].exp() - 2.0).abs() < 1e-12);

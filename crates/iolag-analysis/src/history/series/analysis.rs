@@ -152,12 +152,13 @@ impl Beside<'_> {
         };
         let key = &series.key;
         let is_control = |other: &SeriesKey| (&other.host, &other.task) == (&key.host, &key.task);
-        let control = self.controls.iter().find(|(other, _)| is_control(other)).map(|(_, runs)| runs);
+        let controls = self.controls.iter().filter(|(other, _)| is_control(other)).map(|(_, runs)| runs);
+        let controls: Vec<&Runs> = controls.collect();
         let is_of_table = |other: &&Series| {
             other.kind == series.kind && (&other.key.host, &other.key.target) == (&key.host, &key.target)
         };
         let family = self.all.iter().filter(is_of_table).count();
-        find_changes_of_nights(runs, control, values.moments(), family)
+        find_changes_of_nights(runs, &controls, values.moments(), family)
     }
 }
 
