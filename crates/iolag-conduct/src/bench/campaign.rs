@@ -1,8 +1,8 @@
 //! Runs that belong together, and the order in which they are conducted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use iolag_model::{CampaignPlan, RunId, RunRecord, RunSpec, RunState, one_line};
+use iolag_model::{CampaignPlan, RunId, RunRecord, RunSpec, one_line};
 
 use crate::bench::options::BenchOptions;
 use crate::bench::order::{Place, arranged};
@@ -31,8 +31,8 @@ pub struct PlannedRun {
     pub block: u32,
     /// Which repetition, from 1.
     pub repetition: u32,
-    /// The run that an earlier command made of it: it need not be conducted again.
-    pub done: Option<Box<RunRecord>>,
+    /// The runs that earlier commands made of it, oldest first: where there is one it is not conducted again.
+    pub done: Vec<RunRecord>,
 }
 
 impl PlannedRun {
@@ -61,7 +61,7 @@ impl Campaign {
             number: place.point,
             block: place.block,
             repetition: place.block,
-            done: None,
+            done: Vec::new(),
         };
         Self { runs: places.into_iter().map(run).collect(), options, id: None }
     }
@@ -98,21 +98,26 @@ impl Campaign {
         self.runs.iter().map(|run| run.number + 1).max().unwrap_or(0)
     }
 
-    /// Goes on with a campaign of which the store has these runs, in any order; those of other campaigns do not count. Of a
-    /// planned run the latest record that is complete stands for it.
+    /// Goes on with a campaign of which the store has these runs, in any order; those of other campaigns do not count. What
+    /// is among the `units` of comparisons is no gap, also if it hung: who made that again would draw hangs until there is none.
     ///
     /// # Errors
     /// If there is no such campaign, or it has a run that this one would not have, or made otherwise: what the user has to say
     /// instead.
-    pub fn resume(&mut self, id: &RunId, records: &[RunRecord]) -> Result<(), Failure> {
-        let own: Vec<&RunRecord> = records.iter().filter(|record| record.campaign == *id).collect();
+    pub fn resume(
+        &mut self,
+        id: &RunId,
+        records: &[RunRecord],
+        units: &BTreeSet<RunId>,
+    ) -> Result<(), Failure> {
+        let mut own: Vec<&RunRecord> = records.iter().filter(|record| record.campaign == *id).collect();
+        own.sort_by_key(|record| &record.id);
         for record in &own {
             self.refuse_other(id, record)?;
         }
         for run in &mut self.runs {
-            let complete =
-                own.iter().filter(|record| run.is_at(record) && record.state == RunState::Complete);
-            run.done = complete.max_by_key(|record| &record.id).map(|record| Box::new((*record).clone()));
+            let of_run = own.iter().filter(|record| run.is_at(record) && units.contains(&record.id));
+            run.done = of_run.map(|record| (*record).clone()).collect();
         }
         self.id = Some(id.clone());
         Ok(())
@@ -120,7 +125,7 @@ impl Campaign {
 
     /// The runs that are to be conducted, with their numbers.
     pub fn left(&self) -> impl Iterator<Item = (usize, &PlannedRun)> {
-        self.runs.iter().enumerate().filter(|(_, run)| run.done.is_none())
+        self.runs.iter().enumerate().filter(|(_, run)| run.done.is_empty())
     }
 
     /// A run of the same campaign does the same: tables put them side by side.

@@ -1,21 +1,23 @@
 //! Several runs together: sweeps and repetitions, side by side; and going on with a campaign that was broken off.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use iolag_analysis::figure::{SweepRun, sweep_figures};
 use iolag_analysis::{MetadataAnalysis, analyse_metadata};
-use iolag_conduct::{Campaign, Failure, PlannedRun, Stored, summarise};
-use iolag_model::{RunId, RunRecord, counted, format_count};
+use iolag_conduct::{Campaign, Failure, PlannedRun, Stored, summarise, values_of};
+use iolag_model::{RunId, RunRecord, RunState, counted, format_count};
 use iolag_report::{CampaignRun, campaign_text};
+use iolag_store::RunDirectory;
 
 use crate::args::Common;
-use crate::commands::runs::selection::Selection;
+use crate::commands::runs::selection::{FoundRun, Selection};
 use crate::commands::runs::show;
 use crate::commands::{Located, refuse_running};
 use crate::look::Look;
 use crate::output;
 
-/// Goes on with the campaign that the run `name` belongs to: the runs of it that are complete, each with its number and its place.
+/// Goes on with the campaign that the run `name` belongs to: the runs of it that need not be made again, each with its number and its place.
 ///
 /// # Errors
 /// If there is no such run, or the campaign is another one than this.
@@ -25,21 +27,13 @@ pub fn resume(
     common: &Common,
 ) -> Result<Vec<(usize, Stored, PathBuf)>, Failure> {
     let located = Located::of(common)?;
-    let (id, records) = output::ask_store(&located.root, || members(&located, name))?;
-    campaign.resume(&id, &records)?;
-    let done: Vec<(usize, RunId)> = (0..)
-        .zip(&campaign.runs)
-        .filter_map(|(index, run)| Some((index, run.done.as_ref()?.id.clone())))
-        .collect();
-    output::notice(
-        common,
-        &format!(
-            "going on with campaign {id}: {} of {}{} already complete",
-            done.len(),
-            campaign.options.repeat.at_most(),
-            counted(campaign.runs.len() as u64, "run is", "runs are")
-        ),
-    );
+    let (id, records, units) = output::ask_store(&located.root, || members(&located, name))?;
+    campaign.resume(&id, &records, &units)?;
+    output::notice(common, &format!("going on with campaign {id}: {}", progress(campaign)));
+    let of_run = |(index, run): (usize, &PlannedRun)| {
+        run.done.iter().map(|record| (index, record.id.clone())).collect::<Vec<_>>()
+    };
+    let done: Vec<(usize, RunId)> = campaign.runs.iter().enumerate().flat_map(of_run).collect();
     let stored = |(index, id): (usize, RunId)| {
         let (stored, run) = output::ask_store(&located.root, || stored_run(&located, &id))?;
         Ok((index, stored, run))
@@ -47,12 +41,34 @@ pub fn resume(
     done.into_iter().map(stored).collect()
 }
 
-/// The campaign of a run, and all runs of it.
-fn members(located: &Located, name: &str) -> Result<(RunId, Vec<RunRecord>), Failure> {
+/// As in `3 of 8 runs are already complete, and 1 hung or failed, which stays`.
+fn progress(campaign: &Campaign) -> String {
+    let is_complete = |run: &&PlannedRun| run.done.iter().any(|one| one.state == RunState::Complete);
+    let complete = campaign.runs.iter().filter(is_complete).count();
+    let bounded = campaign.runs.iter().filter(|run| !run.done.is_empty()).count() - complete;
+    let all = counted(campaign.runs.len() as u64, "run is", "runs are");
+    let all = format!("{complete} of {}{all} already complete", campaign.options.repeat.at_most());
+    if bounded == 0 { all } else { format!("{all}, and {bounded} hung or failed, which stays") }
+}
+
+/// The campaign of a run, all runs of it, and those that are units of comparisons.
+fn members(located: &Located, name: &str) -> Result<(RunId, Vec<RunRecord>, BTreeSet<RunId>), Failure> {
     let (campaign, found) = Selection::of(located).campaign(name)?;
-    let records: Vec<RunRecord> = found.runs.into_iter().map(|run| run.record).collect();
-    records.iter().try_for_each(refuse_running)?;
-    Ok((campaign, records))
+    found.runs.iter().try_for_each(|run| refuse_running(&run.record))?;
+    let mut units = BTreeSet::new();
+    for run in &found.runs {
+        if run.record.state == RunState::Complete || has_bounds(run)? {
+            units.insert(run.record.id.clone());
+        }
+    }
+    Ok((campaign, found.runs.into_iter().map(|run| run.record).collect(), units))
+}
+
+/// Whether a run that is not complete says something all the same.
+fn has_bounds(run: &FoundRun) -> Result<bool, Failure> {
+    let directory = RunDirectory::open(&run.path).map_err(Failure::unusable)?;
+    let values = values_of(&directory, &run.record, &[]).map_err(Failure::unusable)?;
+    Ok(values.standing.is_unit())
 }
 
 fn stored_run(located: &Located, id: &RunId) -> Result<(Stored, PathBuf), Failure> {

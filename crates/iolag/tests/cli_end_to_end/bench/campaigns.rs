@@ -55,6 +55,28 @@ fn a_run_that_hangs_does_not_end_its_campaign() {
 }
 
 #[test]
+fn a_run_that_hung_is_not_made_again_and_is_in_every_table() {
+    let user = User::new();
+    let measure = |more: &[&'static str]| {
+        let options = ["--repeat", "2", "--deadline", "2s", "--on-hang", "stop"];
+        user.iolag(&bench(&["memory:", "faulty:stat:hang@#3:memory:"], &[&options[..], more].concat()))
+    };
+    let said = measure(&[]);
+    assert_eq!((said.code, records(&user).len()), (4, 4), "{said:?}");
+    // One of those that did not hang is lost.
+    let is_gap = |run: &Value| number(run, "block") == 2 && text(&run["coordinates"], "target") == "memory:";
+    let gap = records(&user).into_iter().find(is_gap).unwrap();
+    std::fs::remove_dir_all(user.store().join("runs").join(text(&gap, "id"))).unwrap();
+    let gone_on = measure(&["--resume", "last"]);
+    assert_eq!((gone_on.code, records(&user).len()), (0, 4), "{gone_on:?}");
+    let expected = "1 of 4 runs are already complete, and 2 hung or failed, which stays";
+    assert!(gone_on.errors.contains(expected), "{gone_on:?}");
+    let (_, table) = gone_on.output.split_once("\nSpeed by ").unwrap_or_else(|| panic!("{gone_on:?}"));
+    let again = user.fine(&["compare", "campaign:last"]).output;
+    assert!(again.ends_with(table), "{again}\n{gone_on:?}");
+}
+
+#[test]
 fn only_the_user_ends_a_campaign() {
     let scene = Scene::new();
     let long = ["bench", "metadata", "memory:", "-n", "1,2,4", "-R", "10000", "--think", "100us"];
