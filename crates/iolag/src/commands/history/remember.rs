@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::args::{Common, Remember};
 use crate::commands::Located;
 use crate::commands::history::access::{Chosen, ask_history, failure};
+use crate::commands::runs::selection::{FoundRun, Selection};
 use crate::commands::runs::show;
 use crate::output;
 
@@ -23,6 +24,8 @@ struct Found {
     runs: u64,
     /// Why others have none, in sentences.
     left_out: Vec<String>,
+    /// How the command ends because of that.
+    code: ExitCode,
 }
 
 /// Runs the command.
@@ -34,11 +37,10 @@ pub fn run(options: &Remember, common: &Common) -> Result<ExitCode, Failure> {
     let chosen = Chosen::new(&options.place)?;
     let located = Located::of(common)?;
     let found = output::ask_store(&located.root, || {
+        let selection = Selection::of(&located);
         let mut found = Found::default();
         for name in &options.runs {
-            for (run, record) in meant(&located, name)? {
-                found.add_stored(&run, &record)?;
-            }
+            found.add_meant(&located, &selection, name)?;
         }
         Ok(found)
     })?;
@@ -47,7 +49,7 @@ pub fn run(options: &Remember, common: &Common) -> Result<ExitCode, Failure> {
         return Err(Failure::unusable("there is nothing to remember: no run of these has a value"));
     }
     let text = append(&chosen, &found)?;
-    Ok(output::print(&format!("{text}\n")))
+    Ok(output::print(&format!("{text}\n")).max(found.code))
 }
 
 /// Lets a history remember what was just conducted, and says so. The results are told and stored already, so that a history that cannot be written loses
@@ -86,6 +88,23 @@ impl Found {
         self.records.extend(records);
     }
 
+    /// Adds the run that a name means, or all runs of its campaign, in whichever store that is.
+    fn add_meant(&mut self, located: &Located, selection: &Selection<'_>, name: &str) -> Result<(), Failure> {
+        let Some(member) = name.strip_prefix(CAMPAIGN) else {
+            let (run, record) = show::open(located, name)?;
+            return self.add_stored(&run, &record);
+        };
+        let (_, chosen) = selection.campaign(member)?;
+        let without = |sentence: String| format!("{sentence}; {name} is remembered without it");
+        self.left_out.extend(chosen.complaints.into_iter().map(without));
+        self.code = self.code.max(chosen.code);
+        for FoundRun { path, record } in &chosen.runs {
+            let run = RunDirectory::open(path).map_err(Failure::unusable)?;
+            self.add_stored(&run, record)?;
+        }
+        Ok(())
+    }
+
     fn add_stored(&mut self, run: &RunDirectory, record: &RunRecord) -> Result<(), Failure> {
         if KeeperIdentity::of(record).is_some_and(|keeper| keeper.is_alive()) {
             self.left_out.push(format!("run {} is still running, and not remembered yet", record.id));
@@ -94,16 +113,6 @@ impl Found {
         self.add(record, records_of_stored(run, record).map_err(Failure::unusable)?);
         Ok(())
     }
-}
-
-/// The runs that a name means.
-fn meant(located: &Located, name: &str) -> Result<Vec<(RunDirectory, RunRecord)>, Failure> {
-    let Some(name) = name.strip_prefix(CAMPAIGN) else { return Ok(vec![show::open(located, name)?]) };
-    let (_, one) = show::open(located, name)?;
-    let listed = located.open()?.list().map_err(Failure::unusable)?;
-    let records = listed.into_iter().filter_map(|listed| listed.record.ok());
-    let members = records.filter(|record| record.campaign == one.campaign);
-    members.map(|record| show::open(located, record.id.as_str())).collect()
 }
 
 /// As in `remembered 8 runs in /var/lib/iolag/history.sqlite: 32 values`.

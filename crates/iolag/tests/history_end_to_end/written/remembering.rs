@@ -5,7 +5,7 @@ use std::path::Path;
 use iolag_fixtures::PostgresServer;
 use serde_json::Value;
 
-use crate::support::assert_says;
+use crate::support::{Running, assert_says};
 use crate::user::{User, assert_refused, series_of};
 
 const DAY_NS: u64 = 86_400_000_000_000;
@@ -143,6 +143,30 @@ fn a_bench_and_a_plan_remember_what_they_are_told_to() {
         key["target"] == target.as_str() && one["summary"]["quantity"] == "run-median"
     };
     assert!(all.iter().any(|one| is_of_check(&one)), "{document}");
+}
+
+#[test]
+fn a_campaign_of_another_store_is_remembered_whole_and_what_cannot_be_read_is_told() {
+    let user = User::new();
+    bench(&user, ["memory:", "delayed:1ms:memory:"], &[]);
+    let mut runs = new_runs(&user, &[]);
+    runs.sort();
+    let run = |name: &str| user.scene.store().join("runs").join(name);
+    let campaign = format!("campaign:{}", run(&runs[0]).display());
+    let from_elsewhere = |history: &str| {
+        let elsewhere = user.path("elsewhere").display().to_string();
+        let arguments = ["--store", &elsewhere, "history", "remember", &campaign, "--history", history];
+        let program = Path::new(env!("CARGO_BIN_EXE_iolag"));
+        Running::start(user.scene.bare_command(program, &arguments)).finish()
+    };
+    let done = from_elsewhere(&user.history);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert_says(&done.stdout, &["remembered 2 runs in ", ": 8 values\n"]);
+    std::fs::write(run(&runs[1]).join("run.json"), "{").unwrap();
+    let done = from_elsewhere(&user.path("another.sqlite").display().to_string());
+    assert_eq!(done.code, Some(3), "{done:?}");
+    assert_says(&done.stdout, &["remembered 1 run in ", ": 4 values\n"]);
+    assert_says(&done.stderr, &[&runs[1], " is remembered without it"]);
 }
 
 #[test]
