@@ -1,7 +1,7 @@
 //! What a history remembers of a run: one value for each of its cells.
 //!
-//! A series is a cell on a target under the coordinates of its run; what else the run was told, and its labels, are facts of a configuration: options that
-//! changed are no change of the storage. Records are made of what is stored only, so remembering a run twice changes nothing.
+//! A series is a cell on a target under the coordinates of its run; what else the run was told, and its labels, are facts of a configuration: other options
+//! and other labels are no change of the storage. Records are made of what is stored only, so remembering a run twice changes nothing.
 
 use std::collections::BTreeMap;
 
@@ -144,11 +144,11 @@ impl Remembered<'_> {
     }
 
     fn configuration(&self) -> Configuration {
-        let named = |kind: &str, (name, value): (&String, &String)| (format!("{kind} {name}"), value.clone());
+        let named = |kind: &str, (name, value): (&String, &String)| (format!("{kind}{name}"), value.clone());
         let mut facts: BTreeMap<String, String> =
             self.target.file_system.as_ref().map(facts_of_file_system).unwrap_or_default();
-        facts.extend(self.record.labels.iter().map(|label| named("label", label)));
-        facts.extend(self.coordinates().map(|coordinate| named("coordinate", coordinate)));
+        facts.extend(self.record.labels.iter().map(|label| named(Configuration::LABEL, label)));
+        facts.extend(self.coordinates().map(|coordinate| named("coordinate ", coordinate)));
         let machine = &self.record.environment;
         let told = [
             (Configuration::OPTIONS, fingerprint_of(&self.record.spec)),

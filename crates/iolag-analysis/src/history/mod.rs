@@ -43,8 +43,9 @@ pub use changes::event_matching::{
 };
 pub use changes::levels::LevelRatio;
 pub use changes::moment::ChangeMoment;
-pub use changes::nights::{Runs, find_changes_of_nights};
+pub use changes::nights::find_changes_of_nights;
 pub use changes::options::ChangeOptions;
+pub use changes::runs::Runs;
 pub use changes::search::{Changes, find_changes};
 pub use comparison::{
     ComparedSide, Comparison, ComparisonOptions, ComparisonVerdict, KindsOfDay, ShareChange, Strata,

@@ -138,9 +138,18 @@ impl Configuration {
     /// The fact that tells benchmarks of other options apart: a fingerprint of all that was to be done.
     pub const OPTIONS: &str = "options";
 
+    /// What stands before the name of a label in the fact that a run of a benchmark had it.
+    pub const LABEL: &str = "label ";
+
     /// The options of a benchmark; absent of what a watch found.
     pub fn options(&self) -> Option<&str> {
         self.facts.get(Self::OPTIONS).map(String::as_str)
+    }
+
+    /// The labels of the runs of a benchmark, with their values.
+    pub fn labels(&self) -> impl Iterator<Item = (&str, &str)> {
+        let label = |(fact, value)| Some((str::strip_prefix(fact, Self::LABEL)?, value));
+        self.facts.iter().map(|(fact, value)| (fact.as_str(), value.as_str())).filter_map(label)
     }
 }
 

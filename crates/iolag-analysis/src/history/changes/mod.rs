@@ -10,6 +10,7 @@ pub(crate) mod moment;
 pub(crate) mod nights;
 pub(crate) mod options;
 pub(crate) mod record;
+pub(crate) mod runs;
 pub(crate) mod search;
 pub(crate) mod selection;
 pub(crate) mod spells;

@@ -2,22 +2,21 @@
 //!
 //! A night is what lies within half a day of its first run; its value is the middle of its runs, on a logarithmic scale. Where the same was measured in the
 //! host's memory in every one of these nights, and it is less that makes one night more like the next, it is less that: a slow machine is no slow storage.
-//! Runs of other options are another benchmark, and compared with their own kind only. Changes are sought as a short sequence lets them
+//! Runs of other options, or with other labels, are another benchmark, and compared with their own kind only. Changes are sought as a short sequence lets them
 //! ([`crate::statistics::change::few_values`]), then in either part; a series is one of a table, all of which together are wrong in one of twenty cases.
 //!
 //! Limits: three nights make a level at least; a level that comes back is found only where either change is by itself; what stays three nights or more in a load
 //! that wanders for weeks may be told (docs/calibration.md).
 
-use std::collections::BTreeMap;
-
-use iolag_model::{Configuration, ConfigurationKey, HistoryColumns, Nanoseconds, WallTime};
+use iolag_model::{Nanoseconds, WallTime};
 
 use super::change_point::{ChangePoint, ChangeShape, ChangeStrength};
 use super::drift::drift_of;
 use super::levels::{LevelRatio, share_greater};
+use super::runs::Runs;
 use super::search::Changes;
 use crate::history::series::timed_values::TimedValues;
-use crate::statistics::change::few_values::{FewExplained, FewTerm, explain_few};
+use crate::statistics::change::few_values::{FewExplained, FewTerm, SIDE_LEAST, explain_few};
 use crate::statistics::knowledge::Knowledge;
 use crate::statistics::multiple_testing::SIGNIFICANCE;
 use crate::statistics::student::{CONFIDENCE, student_two_sided};
@@ -30,32 +29,6 @@ const BEFORE_NIGHT: Nanoseconds = Nanoseconds(NIGHT.0 / 2);
 /// Smallest change that is told: what compares runs calls less the same.
 const MAGNITUDE_LEAST: f64 = 0.05;
 
-/// The values of runs, by the options that they had.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Runs(BTreeMap<String, TimedValues>);
-
-impl Runs {
-    /// Those of one kind of options, at these moments.
-    pub fn known(moments: &[WallTime], values: &[f64]) -> Self {
-        Self([(String::new(), TimedValues::known(moments, values))].into())
-    }
-
-    /// Those of a series. A run of which no options are known is of its own kind.
-    pub(crate) fn of(columns: &HistoryColumns, configurations: &[Configuration]) -> Self {
-        let known: BTreeMap<ConfigurationKey, &str> =
-            configurations.iter().filter_map(|one| Some((one.key, one.options()?))).collect();
-        let mut by_options: BTreeMap<String, (Vec<WallTime>, Vec<f64>)> = BTreeMap::new();
-        for row in 0..columns.len() {
-            let options = known.get(&columns.configuration[row]).copied().unwrap_or_default();
-            let (moments, values) = by_options.entry(options.to_owned()).or_default();
-            moments.push(columns.start[row]);
-            values.push(columns.value[row]);
-        }
-        let known = |(moments, values): (Vec<_>, Vec<_>)| TimedValues::known(&moments, &values);
-        Self(by_options.into_iter().map(|(options, runs)| (options, known(runs))).collect())
-    }
-}
-
 /// Changes between the nights of a benchmark, all runs of which were at these `moments`, beside the same in the host's memory, of which there may be several
 /// `controls`; at most one of twenty tables of so many benchmarks (`family`) has a false one.
 pub fn find_changes_of_nights(
@@ -64,10 +37,10 @@ pub fn find_changes_of_nights(
     moments: &[WallTime],
     family: usize,
 ) -> Changes {
-    let of_options =
-        |(options, runs)| Nights::of(runs, controls.iter().filter_map(|control| control.0.get(options)));
-    let kinds: Vec<Nights> = runs.0.iter().filter_map(of_options).collect();
-    let family = (family.max(1) * kinds.len()) as f64;
+    let of_kind = |(kind, runs)| Nights::of(runs, Runs::like(controls, kind));
+    let kinds: Vec<Nights> = runs.0.iter().filter_map(of_kind).collect();
+    let could_change = kinds.iter().filter(|nights| nights.levels.len() >= 2 * SIDE_LEAST).count();
+    let family = (family.max(1) * could_change.max(1)) as f64;
     let mut changes = Changes::default();
     for nights in &kinds {
         nights.search(0, nights.levels.len(), family, &mut changes);
@@ -209,6 +182,7 @@ mod tests {
     use iolag_model::Random;
 
     use super::super::options::ChangeOptions;
+    use super::super::runs::RunKind;
     use super::super::search::find_changes;
     use super::*;
     use crate::history::calendar::local_time::LocalTime;
@@ -238,7 +212,12 @@ mod tests {
     }
 
     fn runs(values: TimedValues) -> Runs {
-        Runs([("8f".to_owned(), values)].into())
+        Runs([(kind("8f", None), values)].into())
+    }
+
+    fn kind(options: &str, client: Option<&str>) -> RunKind {
+        let labels = client.map(|client| ("client".to_owned(), client.to_owned()));
+        RunKind { options: options.to_owned(), labels: labels.into_iter().collect() }
     }
 
     fn found(values: &TimedValues, control: Option<TimedValues>) -> Changes {
@@ -325,12 +304,13 @@ mod tests {
     }
 
     #[test]
-    fn other_options_are_another_benchmark() {
+    fn other_options_and_other_labels_are_another_benchmark() {
         let values = rates(20, 7, less_from(10));
-        let by_options = [("8f", 0..40), ("90", 40..80)]
-            .map(|(options, of)| (options.to_owned(), values.part(of.start, of.end)));
-        let changes = find_changes_of_nights(&Runs(by_options.into()), &[], values.moments(), 4);
-        assert_eq!(changes, Changes::default());
+        for later in [kind("90", Some("lnet")), kind("8f", Some("nfs")), kind("8f", None)] {
+            let parts = [(kind("8f", Some("lnet")), values.part(0, 40)), (later, values.part(40, 80))];
+            let changes = find_changes_of_nights(&Runs(parts.into()), &[], values.moments(), 4);
+            assert_eq!(changes, Changes::default());
+        }
         assert_eq!(found(&values, None).steps.len(), 1);
     }
 

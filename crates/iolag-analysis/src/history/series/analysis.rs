@@ -24,7 +24,8 @@ use crate::history::changes::event_effect::{ChangesNearEvent, EventEffect, event
 use crate::history::changes::event_matching::{
     EventMatching, concerns, default_match_tolerance, match_events,
 };
-use crate::history::changes::nights::{Runs, find_changes_of_nights};
+use crate::history::changes::nights::find_changes_of_nights;
+use crate::history::changes::runs::Runs;
 use crate::history::changes::search::{Changes, find_changes};
 use crate::history::comparison::{ComparisonOptions, KindsOfDay};
 use crate::history::correlation::matrix::{CorrelatedPair, pairs_of_host};
