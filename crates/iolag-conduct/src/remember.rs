@@ -132,7 +132,7 @@ impl Remembered<'_> {
     /// A bound is remembered as the value that it is of, with how it came to be one.
     fn sample(&self) -> HistorySample {
         let probe = ProbeId(Fingerprint::of(self.record.id.as_str()));
-        let bounded = if self.standing == Standing::Failed { Outcome::Error } else { Outcome::Hung };
+        let bounded = if self.standing == Standing::Hung { Outcome::Hung } else { Outcome::Error };
         let (value, outcome) = match self.amount {
             RunAmount::Known(value) => (Some(value), Outcome::Ok),
             RunAmount::AtLeast(value) | RunAmount::AtMost(value) => (Some(value), bounded),
@@ -303,6 +303,8 @@ mod tests {
         assert_eq!((hung.value, hung.outcome), (Some(5.0), Outcome::Hung));
         let full = sample(Standing::Failed, RunQuantity::Rate, RunAmount::Open);
         assert_eq!((full.value, full.outcome), (None, Outcome::Error));
+        let without_success = sample(Standing::Whole, RunQuantity::Rate, RunAmount::Open);
+        assert_eq!((without_success.value, without_success.outcome), (None, Outcome::Error));
         let median = RunAmount::Known(2_500_000.0);
         let (_, series, sample) = remembered(&record, &values(Standing::Whole, RunQuantity::Median, median));
         assert_eq!((sample.value, series.unit.as_str()), (Some(0.0025), ""));

@@ -83,16 +83,9 @@ impl LevelRatio {
     /// The same of another quantile than the median.
     pub(crate) fn at(share: f64, before: &Levels, after: &Levels) -> Self {
         let ((old, old_is), (new, new_is)) = (before.quantile(share), after.quantile(share));
-        use Knowledge::{AtLeast, AtMost, Exactly};
-        let value_is = match (old_is, new_is) {
-            (Exactly, known) => Some(known),
-            (AtMost, Exactly | AtLeast) => Some(AtLeast),
-            (AtLeast, Exactly | AtMost) => Some(AtMost),
-            (AtMost, AtMost) | (AtLeast, AtLeast) => None,
-        };
-        let value = value_is.filter(|_| old > 0.0).map(|_| new / old);
-        if value_is != Some(Exactly) || old <= 0.0 || new <= 0.0 {
-            return Self { value, value_is: value_is.unwrap_or(Exactly), low: None, high: None };
+        let open = Self::open([(old, old_is), (new, new_is)]);
+        if [old_is, new_is] != [Knowledge::Exactly; 2] || old <= 0.0 || new <= 0.0 {
+            return open;
         }
         let steps = steps_in_ratio([old, new], [before, after].map(|side| side.values.step_seconds()));
         let (old, new) = (old.ln(), new.ln());
@@ -101,11 +94,23 @@ impl LevelRatio {
         let reach = |of_new: Option<f64>, of_old: Option<f64>| Some((of_new? - new).hypot(of_old? - old));
         let end = |logarithm: f64| logarithm.is_finite().then(|| logarithm.exp());
         Self {
-            value,
-            value_is: Exactly,
             low: reach(new_low, old_high).and_then(|reach| end(new - old - reach + steps[0])),
             high: reach(new_high, old_low).and_then(|reach| end(new - old + reach + steps[1])),
+            ..open
         }
+    }
+
+    /// That of two medians of which so much is known, without an interval.
+    pub(crate) fn open([(old, old_is), (new, new_is)]: [(f64, Knowledge); 2]) -> Self {
+        use Knowledge::{AtLeast, AtMost, Exactly};
+        let value_is = match (old_is, new_is) {
+            (Exactly, known) => Some(known),
+            (AtMost, Exactly | AtLeast) => Some(AtLeast),
+            (AtLeast, Exactly | AtMost) => Some(AtMost),
+            (AtMost, AtMost) | (AtLeast, AtLeast) => None,
+        };
+        let value = value_is.filter(|_| old > 0.0).map(|_| new / old);
+        Self { value, value_is: value_is.unwrap_or(Exactly), low: None, high: None }
     }
 
     /// Whether its interval says in which direction; of one that is open on both sides that is not known.

@@ -5,8 +5,13 @@
 //! Runs of other options, or with other labels, are another benchmark, and compared with their own kind only. Changes are sought as a short sequence lets them
 //! ([`crate::statistics::change::few_values`]), then in either part; a series is one of a table, all of which together are wrong in one of twenty cases.
 //!
+//! A night of which only a bound is known, since runs of it hung or failed, is worse than all others: twice as far below the least rate of them as that is below
+//! the greatest, or above the greatest duration. What is told of it is no more than that: at most its bound, and the least that is known of others.
+//!
 //! Limits: three nights make a level at least; a level that comes back is found only where either change is by itself; what stays three nights or more in a load
 //! that wanders for weeks may be told (docs/calibration.md).
+
+use std::ops::Range;
 
 use iolag_model::{Nanoseconds, WallTime};
 
@@ -25,6 +30,10 @@ use crate::statistics::student::{CONFIDENCE, student_two_sided};
 const NIGHT: Nanoseconds = Nanoseconds::from_seconds(12 * 3600);
 /// How long before the first run of a night the host's memory may have been measured for it.
 const BEFORE_NIGHT: Nanoseconds = Nanoseconds(NIGHT.0 / 2);
+
+/// A night of which only a bound is known is so many times farther from the nearest known one than these are from each other: enough for three that come last of
+/// ten to be told, and little enough for three at random among them to be taken for a change in 2 of 100 records.
+const BOUND_APART: f64 = 2.0;
 
 /// Smallest change that is told: what compares runs calls less the same.
 const MAGNITUDE_LEAST: f64 = 0.05;
@@ -58,35 +67,44 @@ pub fn find_changes_of_nights(
 struct Nights {
     /// First and last run of each.
     moments: Vec<[WallTime; 2]>,
-    /// Logarithms.
+    /// Logarithms; of a night of which only a bound is known how far it counts.
     levels: Vec<f64>,
+    /// The same as it is told: there it is a bound.
+    told: Vec<f64>,
+    knowledge: Vec<Knowledge>,
 }
 
 impl Nights {
-    /// Less what the first of the controls that was measured in all of them says. `None` if a value has no logarithm, as a rate of nothing has none.
+    /// Less what the first of the controls that was measured in all of them says. `None` if a value has no logarithm, as a rate of nothing has none, or
+    /// no night is known.
     fn of<'a>(runs: &TimedValues, mut controls: impl Iterator<Item = &'a TimedValues>) -> Option<Self> {
-        let logarithms = runs.logarithms()?;
-        let moments = runs.moments();
-        let mut nights = Self { moments: Vec::new(), levels: Vec::new() };
+        let (ends, moments) = (ends_of(runs)?, runs.moments());
+        let (mut nights, mut levels, mut knowledge) = (Vec::new(), Vec::new(), Vec::new());
         let mut first = 0;
         while first < moments.len() {
             let length = moments[first..].partition_point(|moment| *moment < moments[first].after(NIGHT));
-            nights.moments.push([moments[first], moments[first + length - 1]]);
-            nights.levels.push(middle(&logarithms[first..first + length])?);
+            let (level, is) = middle_of(&ends[first..first + length], runs.knowledge())?;
+            nights.push([moments[first], moments[first + length - 1]]);
+            levels.push(level);
+            knowledge.push(is);
             first += length;
         }
+        let mut nights = Self { moments: nights, told: levels.clone(), levels, knowledge };
         if let Some(control) = controls.find_map(|control| nights.of_control(control)) {
             nights.take_away(&control);
         }
+        nights.place_bounds()?;
         Some(nights)
     }
 
     /// What was measured in the host's memory in each night; `None` where it was not in all.
     fn of_control(&self, control: &TimedValues) -> Option<Vec<f64>> {
-        let logarithms = control.logarithms()?;
+        let ends = ends_of(control)?;
         let until = |moment: WallTime| control.moments().partition_point(|other| *other < moment);
         let of_night = |[first, _]: &[WallTime; 2]| {
-            middle(&logarithms[until(first.before(BEFORE_NIGHT))..until(first.after(NIGHT))])
+            let runs = until(first.before(BEFORE_NIGHT))..until(first.after(NIGHT));
+            let (level, is) = middle_of(&ends[runs], control.knowledge())?;
+            (is == Knowledge::Exactly).then_some(level)
         };
         self.moments.iter().map(of_night).collect()
     }
@@ -96,10 +114,42 @@ impl Nights {
         let mean = control.iter().sum::<f64>() / control.len() as f64;
         let less: Vec<f64> =
             self.levels.iter().zip(control).map(|(level, control)| level - (control - mean)).collect();
-        let unlike = |levels: &[f64]| levels.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum::<f64>();
+        let unlike = |levels: &[f64]| {
+            let known: Vec<f64> = self.known_of(levels).collect();
+            known.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum::<f64>()
+        };
         if unlike(&less) < unlike(&self.levels) {
             self.levels = less;
         }
+    }
+
+    /// Those of them that are no bounds.
+    fn known_of<'a>(&'a self, levels: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+        let is_known = |(_, is): &(&f64, &Knowledge)| **is == Knowledge::Exactly;
+        levels.iter().zip(&self.knowledge).filter(is_known).map(|(level, _)| *level)
+    }
+
+    /// Lets bounds count as worse than all that is known; `None` if nothing is.
+    fn place_bounds(&mut self) -> Option<()> {
+        let least = self.known_of(&self.levels).min_by(f64::total_cmp)?;
+        let greatest = self.known_of(&self.levels).max_by(f64::total_cmp)?;
+        // Where nights are alike, a change that would be told.
+        let apart = (BOUND_APART * (greatest - least)).max(MAGNITUDE_LEAST.ln_1p());
+        for (level, (told, is)) in self.levels.iter_mut().zip(self.told.iter_mut().zip(&self.knowledge)) {
+            let bound = *level;
+            (*level, *told) = match is {
+                Knowledge::Exactly => (bound, bound),
+                Knowledge::AtMost if bound > f64::NEG_INFINITY => {
+                    (bound.min(least - apart), bound.min(least))
+                }
+                Knowledge::AtLeast if bound < f64::INFINITY => {
+                    (bound.max(greatest + apart), bound.max(greatest))
+                }
+                Knowledge::AtMost => (least - apart, least),
+                Knowledge::AtLeast => (greatest + apart, greatest),
+            };
+        }
+        Some(())
     }
 
     /// The greatest change of the nights from `first` up to, not including, `end`, and those before and after it.
@@ -113,30 +163,37 @@ impl Nights {
         match found.term {
             FewTerm::Step(place) => {
                 let change = ChangePoint { p, ..self.change([first, first + place, end], &found) };
-                let is_told =
-                    change.ratio.value.is_some_and(|ratio| ratio.ln().abs() >= MAGNITUDE_LEAST.ln_1p());
+                let is_great = |ratio: f64| ratio.ln().abs() >= MAGNITUDE_LEAST.ln_1p();
+                let is_bound = change.ratio.value_is != Knowledge::Exactly;
+                let is_told = change.ratio.value.is_some_and(|ratio| is_bound || is_great(ratio));
                 if is_told { &mut changes.steps } else { &mut changes.small }.push(change);
                 self.search(first, first + place, family, changes);
                 self.search(first + place, end, family, changes);
             }
             FewTerm::Line if levels.len() == self.levels.len() => {
                 let begins: Vec<WallTime> = self.moments.iter().map(|moments| moments[0]).collect();
-                let values = TimedValues::known(&begins, &self.amounts(first, end));
+                let told: Vec<f64> = self.told.iter().map(|level| level.exp()).collect();
+                let values = TimedValues::known(&begins, &told);
                 changes.drift = drift_of(&values, p, MAGNITUDE_LEAST).or(changes.drift);
             }
             FewTerm::Line => {}
         }
     }
 
-    fn amounts(&self, first: usize, end: usize) -> Vec<f64> {
-        self.levels[first..end].iter().map(|level| level.exp()).collect()
+    /// The night than which this share of these are no greater, as it is told.
+    fn at_share(&self, nights: Range<usize>, share: f64) -> (f64, Knowledge) {
+        let mut ordered: Vec<usize> = nights.collect();
+        ordered.sort_by(|one, other| self.levels[*one].total_cmp(&self.levels[*other]));
+        let rank = ((share * ordered.len() as f64).ceil() as usize).clamp(1, ordered.len());
+        let night = ordered[rank - 1];
+        (self.told[night].exp(), self.knowledge[night])
     }
 
     fn change(&self, [first, place, end]: [usize; 3], found: &FewExplained) -> ChangePoint {
-        let (before, after) = (self.amounts(first, place), self.amounts(place, end));
-        let apart = found.apart(&self.levels[first..end], place - first);
-        let reach = student_two_sided((end - first) as f64 - 2.0, CONFIDENCE) * apart.error;
-        let [median_before, median_after] = [&before, &after].map(|side| at_share(side, 0.5));
+        let (before, after) = (first..place, place..end);
+        let medians = [before.clone(), after.clone()].map(|side| self.at_share(side, 0.5));
+        let [(median_before, median_before_is), (median_after, median_after_is)] = medians;
+        let all_known = self.knowledge[first..end].iter().all(|is| *is == Knowledge::Exactly);
         ChangePoint {
             last_before: self.moments[place - 1][1],
             first_after: self.moments[place][0],
@@ -145,22 +202,53 @@ impl Nights {
             count_before: before.len() as u64,
             count_after: after.len() as u64,
             median_before,
-            median_before_is: Knowledge::Exactly,
+            median_before_is,
             median_after,
-            median_after_is: Knowledge::Exactly,
-            p95_after: at_share(&after, 0.95),
-            ratio: LevelRatio {
-                value: Some(apart.size.exp()),
-                value_is: Knowledge::Exactly,
-                low: Some((apart.size - reach).exp()),
-                high: Some((apart.size + reach).exp()),
+            median_after_is,
+            p95_after: self.at_share(after.clone(), 0.95).0,
+            ratio: match all_known {
+                true => self.ratio([first, place, end], found),
+                false => LevelRatio::open(medians),
             },
-            greater_after: share_greater(&before, &after),
+            greater_after: share_greater(&self.levels[before.clone()], &self.levels[after.clone()]),
             p: found.p,
             shape: ChangeShape::Step,
             strength: ChangeStrength::of(before.len().min(after.len()) as f64),
         }
     }
+
+    fn ratio(&self, [first, place, end]: [usize; 3], found: &FewExplained) -> LevelRatio {
+        let apart = found.apart(&self.levels[first..end], place - first);
+        let reach = student_two_sided((end - first) as f64 - 2.0, CONFIDENCE) * apart.error;
+        LevelRatio {
+            value: Some(apart.size.exp()),
+            value_is: Knowledge::Exactly,
+            low: Some((apart.size - reach).exp()),
+            high: Some((apart.size + reach).exp()),
+        }
+    }
+}
+
+/// Logarithms of the least and the most that each run may have come to; `None` if a known value has none.
+fn ends_of(runs: &TimedValues) -> Option<Vec<[f64; 2]>> {
+    let ends = |(value, is): (&f64, &Knowledge)| match is {
+        Knowledge::Exactly => (*value > 0.0).then(|| [value.ln(); 2]),
+        Knowledge::AtMost => Some([f64::NEG_INFINITY, value.ln()]),
+        Knowledge::AtLeast => Some([value.ln(), f64::INFINITY]),
+    };
+    runs.values().iter().zip(runs.knowledge()).map(ends).collect()
+}
+
+/// The middle of the runs of a night, and how much is known of it: what has only a bound is worse than what is known. How bounds are is told by all runs.
+fn middle_of(ends: &[[f64; 2]], all: &[Knowledge]) -> Option<(f64, Knowledge)> {
+    let end = |which: usize| middle(&ends.iter().map(|ends| ends[which]).collect::<Vec<f64>>());
+    let (low, high) = (end(0)?, end(1)?);
+    Some(match all.contains(&Knowledge::AtLeast) {
+        true if high == f64::INFINITY => (low, Knowledge::AtLeast),
+        true => (high, Knowledge::Exactly),
+        false if low == f64::NEG_INFINITY => (high, Knowledge::AtMost),
+        false => (low, Knowledge::Exactly),
+    })
 }
 
 /// The median, between two of an even number.
@@ -169,12 +257,6 @@ fn middle(values: &[f64]) -> Option<f64> {
     ordered.sort_unstable_by(f64::total_cmp);
     let last = ordered.len().checked_sub(1)?;
     Some((ordered[last / 2] + ordered[last.div_ceil(2)]) / 2.0)
-}
-
-fn at_share(values: &[f64], share: f64) -> f64 {
-    let mut ordered = values.to_vec();
-    ordered.sort_unstable_by(f64::total_cmp);
-    ordered[((share * ordered.len() as f64).ceil() as usize).clamp(1, ordered.len()) - 1]
 }
 
 #[cfg(test)]
@@ -312,6 +394,64 @@ mod tests {
             assert_eq!(changes, Changes::default());
         }
         assert_eq!(found(&values, None).steps.len(), 1);
+    }
+
+    /// These, but of runs in such nights only a bound is known.
+    fn bounded(values: &TimedValues, bound: f64, is: Knowledge, is_in: impl Fn(i64) -> bool) -> TimedValues {
+        let night = |at: WallTime| at.since(moment(0, 0)).0 as i64 / (DAY_SECONDS * 1_000_000_000);
+        let rows = values.moments().iter().zip(values.values());
+        TimedValues::bounded(rows.map(|(at, value)| match is_in(night(*at)) {
+            true => (*at, bound, is),
+            false => (*at, *value, Knowledge::Exactly),
+        }))
+    }
+
+    #[test]
+    fn nights_that_hang_or_fail_are_a_change_for_the_worse() {
+        use Knowledge::{AtLeast, AtMost};
+        // As good as ever until it hung, and nothing at all.
+        for (bound, is) in [(500.0, AtMost), (f64::INFINITY, AtMost), (500.0, AtLeast), (0.0, AtLeast)] {
+            for seed in 1..=6 {
+                let values = bounded(&rates(10, seed, |_| 0.0), bound, is, |night| night >= 5);
+                let changes = found(&values, None);
+                let [change] = changes.steps[..] else { panic!("{bound} {is:?} {seed}: {changes:?}") };
+                assert_eq!((change.last_before, change.first_after), (moment(4, RUNS - 1), moment(5, 0)));
+                assert_eq!((change.median_before_is, change.median_after_is), (Knowledge::Exactly, is));
+                assert_eq!((change.ratio.value_is, change.ratio.low, change.ratio.high), (is, None, None));
+                let ratio = change.ratio.value.unwrap();
+                match is {
+                    AtMost => assert!(ratio <= 1.0 && change.greater_after == 0.0, "{change:?}"),
+                    _ => assert!(ratio >= 1.0 && change.greater_after == 1.0, "{change:?}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_hang_now_and_then_is_no_change_and_nights_of_nothing_else_are_none() {
+        for seed in 1..=6 {
+            let values = rates(10, seed, |_| 0.0);
+            for is_in in [|night: i64| night == 9, |night| night % 3 == 1, |_| true] {
+                let values = bounded(&values, 500.0, Knowledge::AtMost, is_in);
+                assert_eq!(found(&values, None), Changes::default(), "{seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_middle_of_a_night_is_a_bound_if_half_of_its_runs_hung() {
+        let moments = [0, 1, 2].map(WallTime::from_seconds);
+        let middle = |values: [f64; 3], is: [Knowledge; 3]| {
+            let rows = moments.iter().zip(values).zip(is).map(|((at, value), is)| (*at, value, is));
+            let runs = TimedValues::bounded(rows);
+            let (level, is) = middle_of(&ends_of(&runs).unwrap(), runs.knowledge()).unwrap();
+            (level.exp().round(), is)
+        };
+        use Knowledge::{AtLeast, AtMost, Exactly};
+        assert_eq!(middle([9.0, 5.0, 4.0], [AtMost, Exactly, Exactly]), (4.0, Exactly));
+        assert_eq!(middle([9.0, 5.0, 7.0], [AtMost, Exactly, AtMost]), (7.0, AtMost));
+        assert_eq!(middle([2.0, 5.0, 7.0], [AtLeast, Exactly, Exactly]), (7.0, Exactly));
+        assert_eq!(middle([2.0, 5.0, 3.0], [AtLeast, Exactly, AtLeast]), (3.0, AtLeast));
     }
 
     #[test]

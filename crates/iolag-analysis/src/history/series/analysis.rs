@@ -181,7 +181,7 @@ fn read_one<'a, S: SampleSource<'a>>(
     let alone = (columns.len() > LONG).then_some(source);
     let values = TimedValues::read(series, &columns, quantity_of(series));
     let is_of_runs = series.kind.is_of_runs();
-    let runs = is_of_runs.then(|| Runs::of(&columns, beside.told.configurations));
+    let runs = is_of_runs.then(|| Runs::of(&columns, beside.told.configurations, quantity_of(series)));
     let found = beside.changes_of(series, runs.as_ref(), &values);
     let mut analysis = analyse_series(series, &columns, &values, (&blockers, found), beside);
     analysis.last_failure = last_failure;
@@ -310,6 +310,7 @@ mod tests {
     use crate::history::analyse::analyse_history;
     use crate::history::comparison::ComparisonVerdict;
     use crate::history::input::HistoryInput;
+    use crate::statistics::knowledge::Knowledge;
     use iolag_fixtures::made_up_series::{columns_of, series_of};
     use iolag_model::Random;
 
@@ -371,6 +372,23 @@ mod tests {
         let verdicts = told.iter().map(|one| one.event_effects[0].comparison.verdict);
         let slower = verdicts.filter(|verdict| *verdict == ComparisonVerdict::Slower).count();
         assert!(told.len() >= 15 && slower * 4 >= told.len() * 3, "{slower} of {}", told.len());
+    }
+
+    #[test]
+    fn a_benchmark_of_which_nothing_is_known_any_more_has_changed() {
+        let outcome = |night| if night < 5 { Outcome::Ok } else { Outcome::Error };
+        let mut columns = columns_of((0..10).map(|night| (night * 86_400, 0, outcome(night))));
+        columns.value[..5].copy_from_slice(&[500.0, 507.0, 496.0, 502.0, 499.0]);
+        let series = Series {
+            kind: SeriesKind::Benchmark,
+            unit: "/s".to_owned(),
+            ..series_of("/scratch", "metadata read")
+        };
+        let input = HistoryInput { series: vec![(series, columns)], ..HistoryInput::default() };
+        let series = analyse_history(&input, &HistoryOptions::default()).series.remove(0);
+        let [change] = series.changes[..] else { panic!("{:?}", series.changes) };
+        assert_eq!(change.first_after, WallTime::from_seconds(5 * 86_400));
+        assert_eq!((change.median_after.round(), change.median_after_is), (496.0, Knowledge::AtMost));
     }
 
     #[test]

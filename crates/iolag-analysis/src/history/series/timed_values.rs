@@ -120,6 +120,13 @@ impl TimedValues {
         read.in_order()
     }
 
+    /// Values of which so much is known, in any order; NaN are left out.
+    pub(crate) fn bounded(rows: impl IntoIterator<Item = (WallTime, f64, Knowledge)>) -> Self {
+        let mut read = Self::default();
+        rows.into_iter().for_each(|(moment, value, knowledge)| read.add(moment, value, knowledge));
+        read.in_order()
+    }
+
     fn with_room(count: usize) -> Self {
         Self {
             moments: Vec::with_capacity(count),

@@ -62,10 +62,11 @@ pub(super) fn number_in_words(direction: Direction, said: f64) -> String {
 pub(super) fn much_in_words(direction: Direction, ratio: &LevelRatio, tense: Tense) -> String {
     let verb = verb(direction, tense);
     match direction.known(ratio) {
-        // The medians agree, so the change lies in other quantiles.
-        Some(value) if !direction.is_moved(value) => {
-            format!("{verb} {} at times", without_number(direction))
-        }
+        // The medians agree, so the change lies in other quantiles, unless one of them is a bound.
+        Some(value) if !direction.is_moved(value) => match ratio.value_is {
+            Knowledge::Exactly => format!("{verb} {} at times", without_number(direction)),
+            Knowledge::AtLeast | Knowledge::AtMost => format!("{verb} {}", without_number(direction)),
+        },
         Some(value) => {
             let number = number_in_its_interval(direction, direction.said(value), ratio);
             format!("{verb} {}{number} {}", bound(direction, ratio), measure(direction))
