@@ -279,6 +279,22 @@ mod tests {
         assert_ne!(options(|spec| spec.deadline_ns = Nanoseconds(1)), same);
     }
 
+    /// Other digits part what is remembered into what was before and after an update, without a word: what specs get must not be in their JSON while it has its
+    /// usual value.
+    #[test]
+    fn the_fingerprints_of_options_are_for_ever() {
+        const METADATA: &str =
+            include_str!("../../iolag/tests/written_by_0_1_0/store/runs/20261122-022728-4048/run.json");
+        const CHECK: &str =
+            include_str!("../../iolag/tests/written_by_0_1_0/store/runs/20261122-022729-4066/run.json");
+        let written = |json| fingerprint_of(&serde_json::from_str::<RunRecord>(json).unwrap().spec);
+        let ping = fingerprint_of(&run(ID, TargetRecord::new("/scratch", "posix")).spec);
+        assert_eq!(
+            [written(METADATA), written(CHECK), ping],
+            ["67606164567bcff4", "29d27370148d06d2", "0499fbdd56383f69"]
+        );
+    }
+
     #[test]
     fn memory_is_a_control_and_a_side_with_commands_a_place_of_its_own() {
         let kind = |target: TargetRecord| rate(&run(ID, target)).1.kind;
