@@ -69,8 +69,15 @@ export async function newPage(browser, options = {}) {
   return context.newPage();
 }
 
-/** A loaded report whose figures are ready, and what went wrong on the way: errors, dialogues, requests. */
+/** A loaded report whose figures are ready, and what went wrong on the way. */
 export async function open(browser, name, options = {}) {
+  const opened = await openFile(browser, join(reports, `${name}.html`), options);
+  if (options.javaScriptEnabled !== false) await opened.page.waitForSelector("html[data-ready]");
+  return opened;
+}
+
+/** A loaded page, and what went wrong on the way: errors, dialogues, requests. */
+export async function openFile(browser, path, options = {}) {
   const page = await newPage(browser, options);
   const troubles = [];
   page.on("console", (message) => {
@@ -84,8 +91,7 @@ export async function open(browser, name, options = {}) {
   page.on("request", (request) => {
     if (!request.url().startsWith("file:") && !request.url().startsWith("data:")) troubles.push(`request: ${request.url()}`);
   });
-  await page.goto(pathToFileURL(join(reports, `${name}.html`)).href);
-  if (options.javaScriptEnabled !== false) await page.waitForSelector("html[data-ready]");
+  await page.goto(pathToFileURL(path).href);
   return { page, troubles, close: () => page.context().close() };
 }
 

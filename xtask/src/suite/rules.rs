@@ -45,6 +45,7 @@ const LONGER: &[(&str, u64, &str)] = &[
     ("web::history", 400, "a browser draws tens of pages, figures and papers without a graphics processor"),
     ("web::report", 400, "the same"),
     ("web::serve", 400, "the same, of a server and a watch"),
+    ("web::compare", 400, "the same, of runs that it measures before"),
 ];
 
 /// What must not fail even once. A path stands for the tests below it, a single word for every test with a word in its name that begins so.
