@@ -114,6 +114,20 @@ compared("the curves of rows stand in two columns", async () => {
   await close();
 });
 
+compared("a curve has the attempts of its row, not those that make or remove the objects", async () => {
+  const { page, close } = await openFile(scene.browser, file("two"));
+  const least = await page.$$eval("figure.drawn svg", (all) => {
+    const curves = [...all[2].querySelectorAll('path[stroke-opacity="0.70"]')].map((path) => path.getAttribute("d"));
+    const heights = curves.map((d) => [...d.matchAll(/M\S+ (\d+)|V(\d+)/g)].map(([, first, later]) => Number(first ?? later)));
+    const rises = (ys) => ys.slice(1).map((y, index) => (ys[index] - y) / (ys[0] - ys.at(-1)));
+    return { curves: curves.length, rise: Math.min(...heights.flatMap(rises)) };
+  });
+  assert.equal(least.curves, 4 * 8);
+  // Of as many objects each is an eighth of them; of those that made them, too, a sixteenth.
+  assert.ok(least.rise > 0.12, `${least.rise}`);
+  await close();
+});
+
 compared("a hostile label of a run stays text", async () => {
   for (const name of ["two", "hung"]) {
     const { page, troubles, close } = await openFile(scene.browser, file(name));

@@ -1,11 +1,12 @@
 //! What is printed and written of a comparison.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use iolag_analysis::compare::{ComparedTable, RuleJudgement};
-use iolag_analysis::joined;
+use iolag_analysis::figure::FigureChoice;
+use iolag_analysis::{analysed, joined};
 use iolag_conduct::{ExitCode, Failure, summarise_with_figures};
-use iolag_model::{Anchor, counted};
+use iolag_model::{Anchor, Phase, RunRecord, StageIndex, counted};
 use iolag_report::{
     ComparisonReport, SideCurve, comparison_csv, comparison_markdown, comparison_text, rule_sentences,
     side_curves, write_comparison_html, write_comparison_json,
@@ -120,8 +121,18 @@ fn curves_of(
     place: usize,
 ) -> Result<Vec<SideCurve>, StoreError> {
     let directory = RunDirectory::open(&run.path)?;
-    let (_, figures) = summarise_with_figures(&directory, &run.record, &one_series_each())?;
+    let choice = FigureChoice { phases: phases_of_rows(&run.record), ..one_series_each() };
+    let (_, figures) = summarise_with_figures(&directory, &run.record, &choice)?;
     Ok(side_curves(table, side, place, &figures))
+}
+
+/// The phases that rows are of which name none; none where a run has no such parts.
+fn phases_of_rows(record: &RunRecord) -> Vec<Phase> {
+    let cells = analysed(&record.spec.workload).cells(record);
+    let meant = cells.iter().filter(|cell| cell.cell.phase.is_none()).flat_map(|cell| &cell.stages);
+    let meant: BTreeSet<&StageIndex> = meant.collect();
+    let stages = record.stages.iter().filter(|stage| meant.contains(&stage.stage));
+    stages.map(|stage| stage.phase).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 fn made(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> Result<String, Failure> {
