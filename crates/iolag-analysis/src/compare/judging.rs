@@ -180,9 +180,9 @@ impl Judging {
 
     /// Whether the first is slower than the second by what was estimated.
     fn is_slower(&self, row: &Row, sides: [usize; 2]) -> bool {
-        let difference = paired(row, sides, self.quantity, Scale::Speed)
-            .and_then(|paired| RunDifference::of(&paired.cell.pairing, 0.0));
-        difference.is_some_and(|one| one.estimate().low() + one.estimate().high() > 0.0)
+        let paired = paired(row, sides, self.quantity, Scale::Speed);
+        let estimate = paired.and_then(|paired| RunDifference::estimate_of(&paired.cell.pairing));
+        estimate.is_some_and(|estimate| estimate.low() + estimate.high() > 0.0)
     }
 }
 

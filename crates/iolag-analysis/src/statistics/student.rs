@@ -32,6 +32,11 @@ pub(crate) fn normal_quantile(share: f64) -> f64 {
     Normal::standard().inverse_cdf(share)
 }
 
+/// The share of it that lies below.
+pub(crate) fn normal_below(at: f64) -> f64 {
+    Normal::standard().cdf(at)
+}
+
 /// Its density.
 pub(crate) fn normal_density(at: f64) -> f64 {
     (-at * at / 2.0).exp() / std::f64::consts::TAU.sqrt()

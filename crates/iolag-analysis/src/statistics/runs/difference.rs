@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::likeness::{Likeness, RankWorth};
 use super::log_range::{LogRange, known};
-use super::ranks::Ranks;
+use super::ranks::{Ranked, Ranks};
 use crate::statistics::dependence::effective_size::variance_of;
 use crate::statistics::student::{student_p, student_two_sided};
 
@@ -61,9 +61,9 @@ pub enum RunMethod {
     PairedT,
     /// The wider of Welch's t and Student's for equal spreads.
     ApartT,
-    /// Exact signed ranks of the differences within blocks.
+    /// Signed ranks of the differences within blocks.
     SignedRanks,
-    /// Exact rank sums.
+    /// Rank sums.
     RankSums,
 }
 
@@ -79,46 +79,20 @@ pub struct RunDifference {
 impl RunDifference {
     /// `None` if a side has no run. The difference may be off by `margin` because a clock counts in steps, the same in all runs.
     pub fn of(pairing: &RunPairing, margin: f64) -> Option<Self> {
-        if pairing.counts().contains(&0) {
-            return None;
-        }
-        let worth = worth_of(pairing, pairing.counts());
-        let (method, pivot) = match pairing {
-            RunPairing::Blocks(pairs) | RunPairing::TurnedBlocks(pairs) | RunPairing::Days(pairs) => {
-                let differences: Vec<LogRange> =
-                    pairs.iter().map(|[base, other]| other.less(*base)).collect();
-                match known(&differences) {
-                    Some(values) => {
-                        let likeness = match pairing {
-                            RunPairing::TurnedBlocks(_) => Likeness::Turned,
-                            RunPairing::Days(_) => Likeness::of_days(&[&values]),
-                            _ => Likeness::None,
-                        };
-                        let moments = Moments::of(&values, likeness);
-                        (RunMethod::PairedT, Pivot::Student(Student::paired(moments)))
-                    }
-                    None => (RunMethod::SignedRanks, Pivot::Ranks(Ranks::signed(&differences), worth)),
-                }
+        let (method, estimated) = Estimated::of(pairing)?;
+        let estimate = estimated.estimate();
+        let pivot = match estimated {
+            Estimated::Mean(student) => Pivot::Student(student),
+            Estimated::Median(ranked) => {
+                Pivot::Ranks(Ranks::of(ranked), worth_of(pairing, pairing.counts()))
             }
-            RunPairing::Apart([base, other]) | RunPairing::DaysApart([base, other]) => {
-                match (known(base), known(other)) {
-                    (Some(base), Some(other)) => {
-                        let likeness = match pairing {
-                            RunPairing::DaysApart(_) => Likeness::of_days(&[&base, &other]),
-                            _ => Likeness::None,
-                        };
-                        let sides = [&base, &other].map(|side| Moments::of(side, likeness));
-                        (RunMethod::ApartT, Pivot::Student(Student::apart(sides)))
-                    }
-                    _ => (RunMethod::RankSums, Pivot::Ranks(Ranks::apart(base, other), worth)),
-                }
-            }
-        };
-        let estimate = match &pivot {
-            Pivot::Student(student) => LogRange::exactly(student.mean),
-            Pivot::Ranks(ranks, _) => ranks.estimate(),
         };
         Some(Self { estimate, method, pivot, margin: margin.max(ROUNDING) })
+    }
+
+    /// The estimate alone; `None` if a side has no run.
+    pub fn estimate_of(pairing: &RunPairing) -> Option<LogRange> {
+        Estimated::of(pairing).map(|(_, estimated)| estimated.estimate())
     }
 
     /// The difference of the means, or the median of the contrasts, which may be only bounded.
@@ -153,6 +127,58 @@ impl RunDifference {
         match &self.pivot {
             Pivot::Student(student) => student.p(self.margin),
             Pivot::Ranks(ranks, worth) => worth.p(ranks.p(self.margin)),
+        }
+    }
+}
+
+/// What is estimated, and of what: without the law of ranks, which takes long.
+enum Estimated {
+    Mean(Student),
+    Median(Ranked),
+}
+
+impl Estimated {
+    fn of(pairing: &RunPairing) -> Option<(RunMethod, Self)> {
+        if pairing.counts().contains(&0) {
+            return None;
+        }
+        Some(match pairing {
+            RunPairing::Blocks(pairs) | RunPairing::TurnedBlocks(pairs) | RunPairing::Days(pairs) => {
+                let differences: Vec<LogRange> =
+                    pairs.iter().map(|[base, other]| other.less(*base)).collect();
+                match known(&differences) {
+                    Some(values) => {
+                        let likeness = match pairing {
+                            RunPairing::TurnedBlocks(_) => Likeness::Turned,
+                            RunPairing::Days(_) => Likeness::of_days(&[&values]),
+                            _ => Likeness::None,
+                        };
+                        let student = Student::paired(Moments::of(&values, likeness));
+                        (RunMethod::PairedT, Self::Mean(student))
+                    }
+                    None => (RunMethod::SignedRanks, Self::Median(Ranked::signed(&differences))),
+                }
+            }
+            RunPairing::Apart([base, other]) | RunPairing::DaysApart([base, other]) => {
+                match (known(base), known(other)) {
+                    (Some(base), Some(other)) => {
+                        let likeness = match pairing {
+                            RunPairing::DaysApart(_) => Likeness::of_days(&[&base, &other]),
+                            _ => Likeness::None,
+                        };
+                        let sides = [&base, &other].map(|side| Moments::of(side, likeness));
+                        (RunMethod::ApartT, Self::Mean(Student::apart(sides)))
+                    }
+                    _ => (RunMethod::RankSums, Self::Median(Ranked::apart(base, other))),
+                }
+            }
+        })
+    }
+
+    fn estimate(&self) -> LogRange {
+        match self {
+            Self::Mean(student) => LogRange::exactly(student.mean),
+            Self::Median(ranked) => ranked.estimate(),
         }
     }
 }

@@ -8,6 +8,7 @@
 //! where the interval at that level excludes no difference; swapping the sides mirrors everything; a bound that replaces a value only widens
 //! what ranks say. Which pivots, and why, is in docs/statistics.md; they were chosen by the rows `compare/` of docs/calibration.md.
 
+mod contrasts;
 pub(crate) mod difference;
 pub(crate) mod likeness;
 pub(crate) mod log_range;

@@ -1,81 +1,137 @@
-//! Exact intervals by ranks, for runs of which some are only bounded: those of Wilcoxon (1945), Mann and Whitney (1947), turned into intervals as
+//! Intervals by ranks, for runs of which some are only bounded: those of Wilcoxon (1945), Mann and Whitney (1947), turned into intervals as
 //! Hodges and Lehmann (1963) did.
 //!
 //! The difference is the median of *contrasts*: the means of all two differences of blocks, or the differences of all pairs of runs. How many of
 //! them exceed the true difference has a known law if both sides are alike but for it. Of a contrast with open ends the lower one counts for the lower end of the interval,
 //! and the upper one for the upper end: each is the worst that may be true, so intervals hold at least as often as they say.
 
+use super::contrasts::{Contrasts, first_that};
 use super::log_range::LogRange;
+use crate::statistics::student::normal_below;
 
-/// The contrasts, at either end in order, and the law of how many of them lie on one side of the true difference.
+/// As many steps as the law of 200 runs a side takes: where it takes more, the normal one with continuity correction stands for it. Its tails are a little
+/// thicker.
+const LAW_STEPS_MOST: usize = 200 * 200 * 200;
+
+/// The contrasts of two sides, at either end.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Ranks {
-    lows: Vec<f64>,
-    highs: Vec<f64>,
-    /// The probability that at most so many do.
-    at_most: Vec<f64>,
+pub(super) struct Ranked {
+    lows: Contrasts,
+    highs: Contrasts,
 }
 
-impl Ranks {
+impl Ranked {
     /// Of the differences of blocks.
     pub(super) fn signed(differences: &[LogRange]) -> Self {
-        let averages = differences
-            .iter()
-            .enumerate()
-            .flat_map(|(place, one)| differences[place..].iter().map(|other| average(*one, *other)));
-        Self::new(averages.collect(), signed_ranks(differences.len()))
+        let means = |end| Contrasts::means(ends(differences, end));
+        Self { lows: means(LogRange::low), highs: means(LogRange::high) }
     }
 
     /// Of runs that are apart.
     pub(super) fn apart(base: &[LogRange], other: &[LogRange]) -> Self {
-        let differences = other.iter().flat_map(|other| base.iter().map(|base| other.less(*base)));
-        Self::new(differences.collect(), rank_sums(base.len(), other.len()))
-    }
-
-    fn new(contrasts: Vec<LogRange>, law: Vec<f64>) -> Self {
-        let ascending = |end: fn(LogRange) -> f64| {
-            let mut ends: Vec<f64> = contrasts.iter().map(|contrast| end(*contrast)).collect();
-            ends.sort_unstable_by(f64::total_cmp);
-            ends
-        };
-        let at_most = law.iter().scan(0.0, |sum, probability| {
-            *sum += probability;
-            Some(*sum)
-        });
-        Self { lows: ascending(LogRange::low), highs: ascending(LogRange::high), at_most: at_most.collect() }
+        let differences =
+            |of_other, of_base| Contrasts::differences(ends(other, of_other), ends(base, of_base));
+        Self {
+            lows: differences(LogRange::low, LogRange::high),
+            highs: differences(LogRange::high, LogRange::low),
+        }
     }
 
     /// The median of the contrasts.
     pub(super) fn estimate(&self) -> LogRange {
-        LogRange::between(median(&self.lows), median(&self.highs))
+        LogRange::between(self.lows.median(), self.highs.median())
+    }
+}
+
+fn ends(ranges: &[LogRange], end: fn(LogRange) -> f64) -> Vec<f64> {
+    ranges.iter().map(|range| end(*range)).collect()
+}
+
+/// Contrasts, and the law of how many of them lie on one side of the true difference.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Ranks {
+    ranked: Ranked,
+    law: Law,
+}
+
+impl Ranks {
+    pub(super) fn of(ranked: Ranked) -> Self {
+        let law = Law::of(&ranked.lows);
+        Self { ranked, law }
     }
 
     /// The interval that misses the difference with a probability below `level`; open where there is none.
     pub(super) fn interval_at(&self, level: f64) -> LogRange {
-        let ranks = self.at_most.partition_point(|probability| *probability < level / 2.0);
-        let low = ranks.checked_sub(1).and_then(|place| self.lows.get(place));
-        let high = self.highs.len().checked_sub(ranks).and_then(|place| self.highs.get(place));
-        let (open_low, open_high) = (f64::NEG_INFINITY, f64::INFINITY);
-        LogRange::between(*low.unwrap_or(&open_low), *high.unwrap_or(&open_high))
+        let Ranked { lows, highs } = &self.ranked;
+        let ranks =
+            first_that(0, lows.count() as u64, |count| self.law.at_most(count as usize) >= level / 2.0);
+        let low = (ranks as usize).checked_sub(1).and_then(|place| lows.at(place));
+        let high = highs.count().checked_sub(ranks as usize).and_then(|place| highs.at(place));
+        LogRange::between(low.unwrap_or(f64::NEG_INFINITY), high.unwrap_or(f64::INFINITY))
     }
 
     /// Two-sided p of a difference of at most `margin`.
     pub(super) fn p(&self, margin: f64) -> f64 {
-        let below = self.lows.partition_point(|low| *low <= margin);
-        let above = self.highs.len() - self.highs.partition_point(|high| *high < -margin);
-        let tail = |count: usize| self.at_most.get(count).copied().unwrap_or(1.0);
-        (2.0 * tail(below.min(above))).min(1.0)
+        let Ranked { lows, highs } = &self.ranked;
+        let below = lows.at_most(margin);
+        let above = highs.count() - highs.below(-margin);
+        (2.0 * self.law.at_most(below.min(above))).min(1.0)
     }
 }
 
-fn average(one: LogRange, other: LogRange) -> LogRange {
-    LogRange::between(f64::midpoint(one.low(), other.low()), f64::midpoint(one.high(), other.high()))
+/// How many contrasts lie below the true difference.
+#[derive(Debug, Clone, PartialEq)]
+enum Law {
+    /// The probability that at most 0, 1, 2, … do.
+    Exact(Vec<f64>),
+    /// As many as a normal variable, rounded.
+    Normal { mean: f64, deviation: f64 },
 }
 
-fn median(ascending: &[f64]) -> f64 {
-    let middle = |place: usize| ascending.get(place).copied().unwrap_or(f64::NAN);
-    let count = ascending.len();
-    f64::midpoint(middle(count.saturating_sub(1) / 2), middle(count / 2))
+impl Law {
+    fn of(contrasts: &Contrasts) -> Self {
+        match *contrasts {
+            Contrasts::Means(ref differences) => Self::signed_ranks(differences.len()),
+            Contrasts::Differences(ref others, ref bases) => Self::rank_sums(bases.len(), others.len()),
+        }
+    }
+
+    fn signed_ranks(n: usize) -> Self {
+        if takes_long(n, n) { Self::normal_signed(n as f64) } else { Self::exact(&signed_ranks(n)) }
+    }
+
+    fn rank_sums(n: usize, m: usize) -> Self {
+        if takes_long(n, m) { Self::normal_sums(n as f64, m as f64) } else { Self::exact(&rank_sums(n, m)) }
+    }
+
+    fn exact(law: &[f64]) -> Self {
+        let at_most = law.iter().scan(0.0, |sum, probability| {
+            *sum += probability;
+            Some(*sum)
+        });
+        Self::Exact(at_most.collect())
+    }
+
+    fn normal_signed(n: f64) -> Self {
+        Self::Normal { mean: n * (n + 1.0) / 4.0, deviation: (n * (n + 1.0) * (2.0 * n + 1.0) / 24.0).sqrt() }
+    }
+
+    fn normal_sums(n: f64, m: f64) -> Self {
+        Self::Normal { mean: n * m / 2.0, deviation: (n * m * (n + m + 1.0) / 12.0).sqrt() }
+    }
+
+    /// The probability that at most so many do.
+    fn at_most(&self, count: usize) -> f64 {
+        match self {
+            Self::Exact(at_most) => at_most.get(count).copied().unwrap_or(1.0),
+            Self::Normal { mean, deviation } => normal_below((count as f64 + 0.5 - mean) / deviation),
+        }
+    }
+}
+
+const fn takes_long(n: usize, m: usize) -> bool {
+    let least = if n < m { n } else { m };
+    n.saturating_mul(m).saturating_mul(least) > LAW_STEPS_MOST
 }
 
 /// The probabilities that the ranks 1 to `n`, each taken or not with equal probability, sum to 0, 1, 2, …
@@ -116,6 +172,10 @@ fn rank_sums(n: usize, m: usize) -> Vec<f64> {
 mod tests {
     use super::*;
 
+    fn signed(differences: &[LogRange]) -> Ranks {
+        Ranks::of(Ranked::signed(differences))
+    }
+
     /// Both laws by counting all cases.
     #[test]
     fn laws_are_those_of_all_cases() {
@@ -140,10 +200,55 @@ mod tests {
         }
     }
 
+    /// Of as many runs as the law is computed for, the normal one says the same, or a little less sure.
+    #[test]
+    fn where_the_law_changes_both_say_the_same() {
+        let laws = [
+            (Law::signed_ranks(200), Law::normal_signed(200.0)),
+            (Law::rank_sums(200, 200), Law::normal_sums(200.0, 200.0)),
+            (Law::rank_sums(100, 800), Law::normal_sums(100.0, 800.0)),
+            (Law::rank_sums(40, 5000), Law::normal_sums(40.0, 5000.0)),
+        ];
+        for (exact, normal) in laws {
+            let Law::Exact(at_most) = &exact else { panic!("it is not too long") };
+            let counts = || (0..at_most.len()).filter(|count| at_most[*count] <= 0.5);
+            let tail = |level: f64| counts().find(|count| at_most[*count] >= level).unwrap_or_default();
+            for (level, most) in [(0.025, 1.01), (0.025 / 8.0, 1.06), (0.025 / 100.0, 1.17)] {
+                let ratio = normal.at_most(tail(level)) / exact.at_most(tail(level));
+                assert!((0.999..most).contains(&ratio), "{level}: {ratio} by {normal:?}");
+            }
+        }
+        let is_exact = |law: Law| matches!(law, Law::Exact(_));
+        assert!(!is_exact(Law::signed_ranks(201)) && !is_exact(Law::rank_sums(201, 200)));
+    }
+
+    /// Two thousand runs a side have four million contrasts: none of them is listed.
+    #[test]
+    fn thousands_of_runs_of_which_one_hung_have_an_interval() {
+        let values = |shift: f64| {
+            let value = move |at: u32| LogRange::exactly(shift + f64::from(at * 7919 % 2000) / 1e4);
+            (0..2000).map(value)
+        };
+        let base: Vec<LogRange> = values(0.0).collect();
+        let mut other: Vec<LogRange> = values(-0.3).collect();
+        other[1000] = LogRange::UNKNOWN;
+        for ranks in [
+            Ranks::of(Ranked::apart(&base, &other)),
+            signed(&base.iter().zip(&other).map(|(base, other)| other.less(*base)).collect::<Vec<_>>()),
+        ] {
+            let interval = ranks.interval_at(0.05);
+            assert!((-0.31..-0.29).contains(&interval.low()), "{interval:?}");
+            assert!((interval.low()..-0.29).contains(&interval.high()) && ranks.p(0.0) < 1e-100);
+        }
+    }
+
     #[test]
     fn nothing_has_an_open_interval() {
-        let nothing = Ranks::signed(&[]);
-        assert_eq!((nothing.estimate(), nothing.interval_at(0.05)), (LogRange::UNKNOWN, LogRange::UNKNOWN));
+        let nothing = signed(&[]);
+        assert_eq!(
+            (nothing.ranked.estimate(), nothing.interval_at(0.05)),
+            (LogRange::UNKNOWN, LogRange::UNKNOWN)
+        );
         assert_eq!(nothing.p(0.0), 1.0);
     }
 
@@ -153,7 +258,7 @@ mod tests {
         let mut differences: Vec<LogRange> =
             (0..8).map(|block| LogRange::exactly(-0.5 - f64::from(block) / 100.0)).collect();
         differences.push(LogRange::at_most(-2.0));
-        let ranks = Ranks::signed(&differences);
+        let ranks = signed(&differences);
         let interval = ranks.interval_at(0.05 / 8.0);
         assert_eq!((interval.low(), interval.high()), (f64::NEG_INFINITY, -0.5));
         assert_eq!(ranks.p(0.0), 2.0 / 512.0);
