@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::command_line;
 use crate::compare::real::{Real, real_rows};
-use crate::compare::{self, Compare, Nights};
+use crate::compare::{self, Compare, Nights, Shares, share_rows};
 use crate::coverage::Coverage;
 use crate::measured::{Judgement, Measured};
 use crate::power::Power;
@@ -40,6 +40,8 @@ pub enum Question {
     Runs(Runs),
     /// Are sides compared rightly?
     Compare(Compare),
+    /// Are sides compared rightly by the share of attempts that took too long?
+    Shares(Shares),
     /// Are changes between nights told rightly?
     Nights(Nights),
     /// Are they of campaigns that the program measured?
@@ -78,6 +80,7 @@ impl Row {
             }
             Question::Runs(runs) => runs.measure(&self.name, campaigns, seed)?,
             Question::Compare(compare) => compare.measure(&self.name, campaigns, seed),
+            Question::Shares(shares) => shares.measure(&self.name, campaigns, seed),
             Question::Nights(nights) => nights.measure(&self.name, campaigns, seed),
             Question::CompareReal(real) => real.measure(needed()?, campaigns, seed)?,
         };
@@ -236,9 +239,11 @@ fn run_rows() -> Vec<Row> {
 fn compare_rows() -> Vec<Row> {
     let rows = compare::rows().into_iter();
     let rows = rows.map(|(name, compare)| Row { name, question: Question::Compare(compare) });
+    let shares = share_rows().into_iter();
+    let shares = shares.map(|(name, shares)| Row { name, question: Question::Shares(shares) });
     let real = real_rows().into_iter();
     let real = real.map(|(name, real)| Row { name: name.to_owned(), question: Question::CompareReal(real) });
-    rows.chain(real).collect()
+    rows.chain(shares).chain(real).collect()
 }
 
 fn night_rows() -> Vec<Row> {

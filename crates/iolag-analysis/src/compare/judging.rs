@@ -6,7 +6,7 @@ use super::cells::{Entry, Row, matched};
 use super::doubting::doubts;
 use super::error::CompareError;
 use super::outcomes::outcomes;
-use super::pairing::{Paired, Scale, attempts_least, middle, paired};
+use super::pairing::{Paired, Scale, corrected, middle, paired};
 use super::refusing::{refuse, refuse_nothing_common};
 use super::side::{Side, Unit};
 use super::table::{
@@ -100,7 +100,6 @@ impl Judging {
         let mut cells = cells.into_iter();
         let row = |row: &Row| ComparedRow {
             key: row.key.clone(),
-            attempts_least: attempts_least(row, self.quantity),
             sides: row.sides.iter().map(|side| self.side_value(side)).collect(),
             cells: cells.by_ref().take(row.sides.len() - 1).collect(),
         };
@@ -109,7 +108,12 @@ impl Judging {
 
     fn side_value(&self, side: &[Entry]) -> SideValue {
         let amounts = side.iter().filter_map(|entry| Some((entry.place, entry.amount(self.quantity)?)));
-        SideValue { amounts: amounts.collect(), middle: middle(side, self.quantity) }
+        let speeds = side.iter().map(|entry| self.quantity.speed(corrected(entry, self.quantity)));
+        SideValue {
+            amounts: amounts.collect(),
+            speeds: speeds.collect(),
+            middle: middle(side, self.quantity),
+        }
     }
 
     /// Cells of one family, and how many of them count.

@@ -29,12 +29,9 @@ pub(super) struct Paired {
 
 /// The runs of two sides of a row by a quantity; `None` if one of them has none.
 pub(super) fn paired(row: &Row, sides: [usize; 2], quantity: RunQuantity, scale: Scale) -> Option<Paired> {
-    let attempts = attempts_least(row, quantity);
-    let amount =
-        |entry: &Entry| quantity.corrected(entry.amount(quantity).unwrap_or(RunAmount::Open), attempts);
     let logarithm = |entry: &Entry| match scale {
-        Scale::Speed => quantity.speed(amount(entry)),
-        Scale::Amount => amount(entry).logarithm(),
+        Scale::Speed => quantity.speed(corrected(entry, quantity)),
+        Scale::Amount => corrected(entry, quantity).logarithm(),
     };
     let entries = sides.map(|side| &row.sides[side]);
     if entries.iter().any(|side| side.is_empty()) {
@@ -55,13 +52,7 @@ fn by_unit<'a>(entries: &[Entry<'a>], of: impl Fn(&Entry) -> LogRange) -> Vec<(&
     for entry in entries {
         units.entry(entry.place).or_insert((entry.unit, Vec::new())).1.push(of(entry));
     }
-    units.into_values().map(|(unit, values)| (unit, mean(&values))).collect()
-}
-
-fn mean(values: &[LogRange]) -> LogRange {
-    let of =
-        |end: fn(LogRange) -> f64| values.iter().map(|value| end(*value)).sum::<f64>() / values.len() as f64;
-    LogRange::between(of(LogRange::low), of(LogRange::high))
+    units.into_values().map(|(unit, values)| (unit, LogRange::mean(&values))).collect()
 }
 
 /// The runs that share a block with one of the other side, if that is how they were conducted: all in campaigns that took turns, and none of
@@ -87,7 +78,7 @@ fn blocks(units: &[Vec<(&Unit, LogRange)>; 2]) -> Option<(RunPairing, Pairs)> {
         let is_whole = sides.iter().all(|side| !side.is_empty());
         *have_both.entry(*campaign).or_default() |= is_whole;
         if is_whole {
-            pairs.push([mean(&sides[0]), mean(&sides[1])]);
+            pairs.push([LogRange::mean(&sides[0]), LogRange::mean(&sides[1])]);
         }
     }
     if !have_both.into_values().all(|both| both) {
@@ -115,46 +106,57 @@ fn days(units: &[Vec<(&Unit, LogRange)>; 2]) -> Option<(RunPairing, Pairs)> {
     let of_side = |side: usize| days.values().filter(move |sides| !sides[side].is_empty());
     let both: Vec<[LogRange; 2]> = of_side(0)
         .filter(|sides| !sides[1].is_empty())
-        .map(|sides| sides.each_ref().map(|side| mean(side)))
+        .map(|sides| sides.each_ref().map(|side| LogRange::mean(side)))
         .collect();
     if 2 * both.len() > of_side(0).count().min(of_side(1).count()) {
         let told = Pairs::Days { days: both.len() as u32 };
         return Some((RunPairing::Days(both), told));
     }
-    let apart = [0, 1].map(|side| of_side(side).map(|sides| mean(&sides[side])).collect());
+    let apart = [0, 1].map(|side| of_side(side).map(|sides| LogRange::mean(&sides[side])).collect());
     Some((RunPairing::DaysApart(apart), Pairs::Apart))
 }
 
-/// The fewest attempts on which a share of this row rests; of what is no share none.
-pub(super) fn attempts_least(row: &Row, quantity: RunQuantity) -> u64 {
+/// What is compared. A share rests on as many attempts as its run made: half an attempt more was over the threshold of one more, and if none was, the share is that or less, so that who
+/// tried more often and met nothing is not faster for that.
+pub(super) fn corrected(entry: &Entry, quantity: RunQuantity) -> RunAmount {
+    let amount = entry.amount(quantity).unwrap_or(RunAmount::Open);
     if quantity.threshold().is_none() {
-        return 0;
+        return amount;
     }
-    let entries = || row.sides.iter().flatten();
-    let is_known = |entry: &&Entry| matches!(entry.amount(quantity), Some(RunAmount::Known(_)));
-    let least = |entries: &mut dyn Iterator<Item = &Entry>| entries.map(|entry| entry.value.attempts).min();
-    least(&mut entries().filter(is_known)).or_else(|| least(&mut entries())).unwrap_or(0).max(1)
+    let attempts = entry.value.attempts as f64;
+    let of = |share: f64| (share * attempts + 0.5) / (attempts + 1.0);
+    match amount {
+        RunAmount::Known(share) if share > 0.0 => RunAmount::Known(of(share)),
+        RunAmount::Known(share) | RunAmount::AtMost(share) => RunAmount::AtMost(of(share)),
+        RunAmount::AtLeast(share) if share > 0.0 => RunAmount::AtLeast(of(share)),
+        RunAmount::AtLeast(_) | RunAmount::Open => RunAmount::Open,
+    }
 }
 
-/// By how much the logarithm may be off: on either side a step of the clock, and of a histogram if there was one. Of sides where nothing took longer than the threshold nobody
-/// knows how they differ.
+/// By how much the logarithm may be off: on either side a step of the clock, and of a histogram if there was one; of shares what the half of an attempt makes of them.
 fn margin(sides: [&Vec<Entry>; 2], quantity: RunQuantity) -> f64 {
-    match quantity {
+    let of_side = |side: &Vec<Entry>| match quantity {
         RunQuantity::Rate => 0.0,
         RunQuantity::ShareOver(_) => {
-            let is_none = |entry: &Entry| entry.amount(quantity) == Some(RunAmount::Known(0.0));
-            if sides.into_iter().flatten().all(is_none) { f64::INFINITY } else { 0.0 }
+            let over = |entry: &Entry| {
+                entry.amount(quantity).map(|share| share.ends().0 * entry.value.attempts as f64)
+            };
+            let corrections: Vec<f64> = side
+                .iter()
+                .filter_map(over)
+                .filter(|over| *over > 0.0)
+                .map(|over| (0.5 / over).ln_1p())
+                .collect();
+            corrections.iter().sum::<f64>() / corrections.len().max(1) as f64
         }
         RunQuantity::Median | RunQuantity::P95 => {
-            let of_side = |side: &Vec<Entry>| {
-                let (least, _) = middle(side, quantity).ends();
-                let step = side.iter().map(|entry| entry.unit.clock_step_ns).fold(1.0, f64::max);
-                let of_quantiles = side.iter().map(|entry| entry.unit.quantile_step).fold(0.0, f64::max);
-                of_quantiles + if least > 0.0 { (step / least).ln_1p() } else { 0.0 }
-            };
-            sides.into_iter().map(of_side).sum()
+            let (least, _) = middle(side, quantity).ends();
+            let step = side.iter().map(|entry| entry.unit.clock_step_ns).fold(1.0, f64::max);
+            let of_quantiles = side.iter().map(|entry| entry.unit.quantile_step).fold(0.0, f64::max);
+            of_quantiles + if least > 0.0 { (step / least).ln_1p() } else { 0.0 }
         }
-    }
+    };
+    sides.into_iter().map(of_side).sum()
 }
 
 /// The middle of what a side has: the geometric mean, of shares the mean.

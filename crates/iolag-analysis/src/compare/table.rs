@@ -123,19 +123,10 @@ impl RowKey {
 pub struct ComparedRow {
     /// What it is of.
     pub key: RowKey,
-    /// The fewest attempts on which a share rests, by which shares of nothing are corrected; 0 of what is no share.
-    pub attempts_least: u64,
     /// What each side has there, in their order.
     pub sides: Vec<SideValue>,
     /// The others against the base: the first is of the second side.
     pub cells: Vec<ComparedCell>,
-}
-
-impl ComparedRow {
-    /// The logarithm of the speed that an amount of this row is, as it was compared.
-    pub fn speed(&self, quantity: RunQuantity, amount: RunAmount) -> LogRange {
-        quantity.speed(quantity.corrected(amount, self.attempts_least))
-    }
 }
 
 /// What a side has in a row.
@@ -143,6 +134,8 @@ impl ComparedRow {
 pub struct SideValue {
     /// The amount of each run, with the run's place in [`ComparedSide::runs`], in this order; empty where the side has nothing in this row.
     pub amounts: Vec<(usize, RunAmount)>,
+    /// The logarithm of the speed that each of them was compared as.
+    pub speeds: Vec<LogRange>,
     /// The geometric mean of them, or a bound of it; of shares the mean. Nothing without runs.
     pub middle: RunAmount,
 }
@@ -152,6 +145,11 @@ impl SideValue {
     pub fn amount(&self, run: usize) -> Option<RunAmount> {
         let at = self.amounts.partition_point(|(known, _)| *known < run);
         self.amounts.get(at).filter(|(known, _)| *known == run).map(|(_, amount)| *amount)
+    }
+
+    /// The mean of the speeds, or bounds of it.
+    pub fn speed(&self) -> LogRange {
+        LogRange::mean(&self.speeds)
     }
 }
 

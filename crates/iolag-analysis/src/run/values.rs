@@ -47,22 +47,6 @@ impl RunQuantity {
         matches!(self, Self::Median | Self::P95)
     }
 
-    /// A share of nothing has no logarithm. It is half an attempt of one more, of as many attempts in all runs that are compared: who tried more
-    /// often and met nothing is not faster for that.
-    pub fn corrected(self, amount: RunAmount, attempts: u64) -> RunAmount {
-        if self.threshold().is_none() {
-            return amount;
-        }
-        let attempts = attempts as f64;
-        let of = |share: f64| (share * attempts + 0.5) / (attempts + 1.0);
-        match amount {
-            RunAmount::Known(share) => RunAmount::Known(of(share)),
-            RunAmount::AtLeast(share) => RunAmount::AtLeast(of(share)),
-            RunAmount::AtMost(share) => RunAmount::AtMost(of(share)),
-            RunAmount::Open => RunAmount::Open,
-        }
-    }
-
     /// The logarithm of a speed, so that more is always faster: the only place where the sign of a duration turns.
     pub fn speed(self, amount: RunAmount) -> LogRange {
         match self {

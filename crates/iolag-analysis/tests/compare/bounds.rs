@@ -107,6 +107,40 @@ fn of_nothing_over_the_threshold_no_difference_is_shown() {
 }
 
 #[test]
+fn a_run_of_five_attempts_makes_nothing_the_same() {
+    let runs = |over: u64, last: (u64, u64)| -> Vec<(u64, u64)> {
+        (0..9).map(|at| (over + at % 3, 10_000)).chain([last]).collect()
+    };
+    let many = shares("native", 0, &runs(20, (0, 5)));
+    let few = shares("nfs", 20, &runs(5, (5, 10_000)));
+    let table = by_share(vec![many.clone(), few]);
+    assert_eq!(first(&table).word, ComparedWord::Faster, "{:?}", first(&table));
+    // ln(21.5/6.5) = 1.2; of five attempts nobody knows.
+    let estimated = first(&table).difference.as_ref().unwrap().estimate();
+    assert!(1.0 < estimated.low() && estimated.high() < 1.5, "a fourth of it, {estimated:?}");
+    // Neither is it a difference that one side tried ten times as often.
+    let seldom =
+        shares("nfs", 20, &[(0, 1000), (2, 1000), (1, 1000), (0, 1000), (3, 1000), (1, 1000), (2, 1000)]);
+    let often = shares("native", 0, &runs(14, (15, 10_000)));
+    assert_eq!(first(&by_share(vec![often, seldom])).word, ComparedWord::NoDifferenceShown);
+}
+
+/// What half an attempt makes of a share is in the interval: where so few are over, nothing is the same.
+#[test]
+fn shares_are_the_same_where_enough_is_over() {
+    let word = |over: u64, attempts: u64| {
+        let of = |name, from| shares(name, from, &[(over, attempts); 9]);
+        let table = by_share(vec![of("native", 0), of("nfs", 20)]);
+        let interval = first(&table).interval.unwrap();
+        // ln((k + 1/2)/k) of either side, by hand.
+        assert!((interval.high() - 2.0 * (0.5 / over as f64).ln_1p()).abs() < 1e-9, "{interval:?}");
+        first(&table).word
+    };
+    assert_eq!(word(5, 1000), ComparedWord::NoDifferenceShown);
+    assert_eq!(word(500, 100_000), ComparedWord::Same);
+}
+
+#[test]
 fn steps_of_the_clock_are_no_difference() {
     let medians = |name: &str, from: i64, ns: f64, step: f64| {
         let unit = |at: i64| Unit {

@@ -10,6 +10,7 @@ pub mod nights;
 pub mod precision;
 pub mod real;
 mod rows;
+pub mod shares;
 
 use iolag_analysis::{CampaignEnding, ComparedRuns, ComparedWord, LogRange, compare_runs};
 
@@ -20,6 +21,7 @@ use self::limits::{COVERED_LEAST, FALSE_MOST, SAME_WITHIN};
 pub use self::nights::Nights;
 use self::precision::Precise;
 pub use self::rows::rows;
+pub use self::shares::{Shares, share_rows};
 use crate::measured::{Limit, Measured};
 use crate::seed::noise_of;
 

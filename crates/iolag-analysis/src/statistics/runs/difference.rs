@@ -83,9 +83,7 @@ impl RunDifference {
         let estimate = estimated.estimate();
         let pivot = match estimated {
             Estimated::Mean(student) => Pivot::Student(student),
-            Estimated::Median(ranked) => {
-                Pivot::Ranks(Ranks::of(ranked), worth_of(pairing, pairing.counts()))
-            }
+            Estimated::Median(ranked) => Pivot::Ranks(Ranks::of(ranked), worth_of(pairing, pairing.counts())),
         };
         Some(Self { estimate, method, pivot, margin: margin.max(ROUNDING) })
     }

@@ -41,6 +41,13 @@ impl LogRange {
         Self { low, high }
     }
 
+    /// The mean of some: of their lower ends, and of their upper ones. Of nothing nothing is known.
+    pub fn mean(values: &[Self]) -> Self {
+        let of =
+            |end: fn(Self) -> f64| values.iter().map(|value| end(*value)).sum::<f64>() / values.len() as f64;
+        Self::between(of(Self::low), of(Self::high))
+    }
+
     /// The lower end; negative infinity if it is open.
     pub const fn low(self) -> f64 {
         self.low

@@ -1,7 +1,8 @@
 //! The value of each run of each side, so that the spread between runs is seen.
 
-use iolag_analysis::RunAmount;
+use iolag_analysis::LogRange;
 use iolag_analysis::compare::{ComparedRow, ComparedTable};
+use iolag_model::format_duration;
 
 use super::lines::{Lines, arrow, every_in_words, legend, paint_of};
 use super::scale::scale_of;
@@ -29,18 +30,15 @@ pub(crate) fn draw(sheet: &mut Sheet, table: &ComparedTable) -> Result<(), Figur
     lines.tell_left_out(sheet);
     let drawn = || table.rows.iter().take(lines.rows);
     let speeds = drawn().flat_map(|row| {
-        let own = row
-            .sides
-            .iter()
-            .flat_map(|side| side.amounts.iter().map(|(_, amount)| *amount).chain([side.middle]));
-        let zero = Zero::of(table, row);
-        own.filter_map(|amount| zero.speed(table, row, amount)).flatten().collect::<Vec<f64>>()
+        let zero = Zero::of(row);
+        let own = row.sides.iter().flat_map(|side| side.speeds.iter().copied().chain([side.speed()]));
+        own.filter_map(|speed| zero.ends_of(speed)).flatten().collect::<Vec<f64>>()
     });
     let limit = table.same_within.ln_1p();
     let scale = scale_of(speeds, limit, sheet.labels_across(sheet.free.width() * 3 / 4));
     let panel = lines.panel(sheet, sheet.free, scale, &rows, &names, limit)?;
     for (index, row) in drawn().enumerate() {
-        let zero = Zero::of(table, row);
+        let zero = Zero::of(row);
         if matches!(zero, Zero::Nothing) {
             let text = format!("no run of {} says how fast it is", names.base());
             let (region, (_, y)) = (panel.region(), panel.place(0.0, lines.at(index, 0)));
@@ -50,11 +48,11 @@ pub(crate) fn draw(sheet: &mut Sheet, table: &ComparedTable) -> Result<(), Figur
         }
         for (side, value) in row.sides.iter().enumerate() {
             let y = lines.at(index, side);
-            let speeds = value.amounts.iter().filter(|(run, _)| run.is_multiple_of(every));
-            let speeds: Vec<[f64; 2]> =
-                speeds.filter_map(|(_, amount)| zero.speed(table, row, *amount)).collect();
+            let speeds = value.speeds.iter().zip(&value.amounts);
+            let speeds = speeds.filter(|(_, (run, _))| run.is_multiple_of(every));
+            let speeds: Vec<[f64; 2]> = speeds.filter_map(|(speed, _)| zero.ends_of(*speed)).collect();
             draw_runs(sheet, &panel, &speeds, y, side);
-            let middle = zero.speed(table, row, value.middle).into_iter().flatten();
+            let middle = zero.ends_of(value.speed()).into_iter().flatten();
             let middle = middle.filter(|end| end.is_finite()).map(|end| panel.place(end, y));
             panel.marks(middle.collect(), MarkShape::Bar, paint_of(side));
         }
@@ -63,14 +61,19 @@ pub(crate) fn draw(sheet: &mut Sheet, table: &ComparedTable) -> Result<(), Figur
 }
 
 fn caption(table: &ComparedTable, every: usize) -> String {
-    let mut amounts = table.rows.iter().flat_map(|row| &row.sides).flat_map(|side| &side.amounts);
-    let bounds = match amounts.any(|(_, amount)| !matches!(amount, RunAmount::Known(_))) {
-        true => {
+    let mut speeds = table.rows.iter().flat_map(|row| &row.sides).flat_map(|side| &side.speeds);
+    let bounds = match (speeds.any(|speed| speed.known().is_none()), table.quantity.threshold()) {
+        (false, _) => String::new(),
+        (true, None) => {
             " A triangle: a run that hung or failed was no faster than that; an arrow alone: nobody knows."
+                .to_owned()
         }
-        false => "",
+        (true, Some(threshold)) => format!(
+            " A triangle and an arrow: somewhere from there on, because a run hung or failed, or had none over {}.",
+            format_duration(threshold)
+        ),
     };
-    let of_known = match table.rows.iter().any(|row| matches!(Zero::of(table, row), Zero::OfKnown(_))) {
+    let of_known = match table.rows.iter().any(|row| matches!(Zero::of(row), Zero::OfKnown(_))) {
         true => " Where such runs leave the base without a middle, that of its others stands for it.",
         false => "",
     };
@@ -89,14 +92,12 @@ enum Zero {
 }
 
 impl Zero {
-    fn of(table: &ComparedTable, row: &ComparedRow) -> Self {
+    fn of(row: &ComparedRow) -> Self {
         let Some(base) = row.sides.first() else { return Self::Nothing };
-        let speed = |amount: RunAmount| row.speed(table.quantity, amount);
-        if let Some(end) = ends(speed(base.middle)).into_iter().find(|end| end.is_finite()) {
+        if let Some(end) = ends(base.speed()).into_iter().find(|end| end.is_finite()) {
             return Self::Middle(end);
         }
-        let known = base.amounts.iter().filter_map(|(_, amount)| speed(*amount).known());
-        let known: Vec<f64> = known.filter(|known| known.is_finite()).collect();
+        let known: Vec<f64> = base.speeds.iter().filter_map(|speed| speed.known()).collect();
         match known.len() {
             0 => Self::Nothing,
             count => Self::OfKnown(known.iter().sum::<f64>() / count as f64),
@@ -104,11 +105,9 @@ impl Zero {
     }
 
     /// The ends of the logarithm of a speed by this; none where there is nothing to show it against.
-    fn speed(self, table: &ComparedTable, row: &ComparedRow, amount: RunAmount) -> Option<[f64; 2]> {
+    fn ends_of(self, speed: LogRange) -> Option<[f64; 2]> {
         match self {
-            Self::Middle(zero) | Self::OfKnown(zero) => {
-                Some(ends(row.speed(table.quantity, amount)).map(|end| end - zero))
-            }
+            Self::Middle(zero) | Self::OfKnown(zero) => Some(ends(speed).map(|end| end - zero)),
             Self::Nothing => None,
         }
     }
@@ -122,9 +121,8 @@ fn draw_runs(sheet: &Sheet, panel: &Panel<'_>, speeds: &[[f64; 2]], y: f64, side
         speeds.iter().copied().partition(|[low, high]| low == high && is_within(*high));
     panel.dots(known.iter().map(|[_, high]| panel.place(*high, y)).collect(), sheet.text / 2, paint);
     for [low, high] in bounds {
-        if is_within(high) {
-            panel.marks(vec![panel.place(high, y)], MarkShape::Triangle, paint);
-        }
+        let bounds = [low, high].into_iter().filter(|end| is_within(*end));
+        panel.marks(bounds.map(|end| panel.place(end, y)).collect(), MarkShape::Triangle, paint);
         match [low, high] {
             [low, _] if low < left => arrow(sheet, panel, true, y, paint),
             [_, high] if high > right => arrow(sheet, panel, false, y, paint),

@@ -10,7 +10,7 @@ use crate::figure::{
 };
 use crate::words::comparison::samples::{around, bad_names, hung_and_few, of_rows, study, table_of};
 use iolag_analysis::compare::ComparedTable;
-use iolag_analysis::{RunAmount, RunQuantity};
+use iolag_analysis::{LogRange, RunAmount, RunQuantity};
 use iolag_model::{Nanoseconds, Operation};
 
 /// What texts take.
@@ -40,12 +40,12 @@ fn open_ends_are_arrows_and_few_runs_a_cross() {
 
 #[test]
 fn a_caption_explains_the_marks_that_are_there() {
-    let of = |other: RunAmount| svg(&two_sides(vec![RunAmount::Known(300.0)], vec![other]), PAPER);
-    let (cross, diamonds) = ("A cross: too few runs", "Diamonds: the ends of what is known");
-    let known = of(RunAmount::Known(200.0));
-    assert!(known.contains(cross) && !known.contains(diamonds));
-    let bounded = of(RunAmount::AtMost(200.0));
-    assert!(!bounded.contains(cross) && bounded.contains(diamonds));
+    let explained = |other: RunAmount| {
+        let svg = svg(&two_sides(vec![RunAmount::Known(300.0)], vec![other]), PAPER);
+        ["cross:", "Diamonds:"].map(|mark| svg.contains(mark))
+    };
+    assert_eq!(explained(RunAmount::Known(200.0)), [true, false]);
+    assert_eq!(explained(RunAmount::AtMost(200.0)), [false, true]);
 }
 
 #[test]
@@ -150,10 +150,15 @@ fn a_share_of_nothing_is_where_it_was_compared() {
     let share = |share: f64| RunAmount::Known(share);
     let mut table = two_sides(vec![share(0.0); 4], vec![share(0.0), share(0.01), share(0.01), share(0.0)]);
     table.quantity = RunQuantity::ShareOver(Nanoseconds::from_milliseconds(100));
-    table.rows[0].attempts_least = 1000;
+    // 0.5 in 1001 or less, against 10.5: by 21 times.
+    let of = |over: f64| (1001.0 / (over + 0.5)).ln();
+    let [base, other] = &mut table.rows[0].sides[..] else { panic!("two sides") };
+    base.speeds = vec![LogRange::at_least(of(0.0)); 4];
+    let (none, ten) = (LogRange::at_least(of(0.0)), LogRange::exactly(of(10.0)));
+    other.speeds = vec![none, ten, ten, none];
     let svg = runs_of(&table);
-    // 10.5 in 1001 against 0.5: 21 times.
-    assert_eq!([count(&svg, "→"), count(&svg, "←"), count(&svg, "÷10")], [0, 0, 1], "{}", structure(&svg));
+    assert_eq!([count(&svg, "→"), count(&svg, "←"), count(&svg, "÷10")], [6, 0, 1], "{}", structure(&svg));
+    assert!(svg.contains("had none over 100 ms"), "{svg}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use iolag_analysis::compare::{ComparedCell, ComparedTable, Pairs, UnitKind};
 use iolag_analysis::{ComparedWord, RunMethod};
-use iolag_model::counted;
+use iolag_model::{counted, format_duration};
 
 use super::cells::{more_units, quantity_in_words, same, units};
 use super::names::{RowNames, SideNames};
@@ -44,8 +44,12 @@ pub(crate) fn design(table: &ComparedTable, rows: &RowNames) -> String {
     let ranked = cells(table).filter(is_ranked).count() as u64;
     if ranked > 0 {
         let cells = counted(ranked, "cell", "cells");
+        let why = match table.quantity.threshold() {
+            Some(threshold) => format!("hung, failed or had none over {}", format_duration(threshold)),
+            None => "hung or failed".to_owned(),
+        };
         parts.push(match table.units {
-            UnitKind::Run => format!("{cells} by ranks, because runs hung or failed"),
+            UnitKind::Run => format!("{cells} by ranks, because runs {why}"),
             UnitKind::Day => {
                 format!("{cells} by ranks, because of hangs: as if a day resembled the one before by a half")
             }

@@ -38,11 +38,11 @@ pub(crate) fn table_of(names: &[&str], rows: &[(Operation, Vec<Amounts>)]) -> Co
     let mut compared = compared.into_iter();
     let rows_of = rows.iter().map(|(operation, sides)| ComparedRow {
         key: key(*operation),
-        attempts_least: 0,
         sides: sides
             .iter()
             .map(|amounts| SideValue {
                 amounts: amounts.iter().copied().enumerate().collect(),
+                speeds: amounts.iter().map(|amount| RunQuantity::Rate.speed(*amount)).collect(),
                 middle: middle(amounts),
             })
             .collect(),
