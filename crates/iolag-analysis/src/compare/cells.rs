@@ -21,6 +21,8 @@ pub(super) struct Entry<'a> {
     pub unit: &'a Unit,
     /// What it says.
     pub value: &'a UnitValue,
+    /// Which of what is pooled it is: those that have the same number are alike.
+    pub stratum: usize,
 }
 
 impl Entry<'_> {
@@ -74,10 +76,13 @@ impl Matched<'_> {
 pub(super) fn matched<'a>(sides: &'a [Side], quantity: RunQuantity, options: &CompareOptions) -> Matched<'a> {
     let names = Names::of(sides, options);
     let mut rows: BTreeMap<RowKey, Vec<Vec<Entry>>> = BTreeMap::new();
+    let mut strata: BTreeMap<Vec<Option<&str>>, usize> = BTreeMap::new();
     for (at, side) in sides.iter().enumerate() {
         for (place, unit) in side.units.iter().enumerate() {
             for value in &unit.values {
-                let entry = Entry { place, unit, value };
+                let count = strata.len();
+                let stratum = *strata.entry(names.pooled(unit, value)).or_insert(count);
+                let entry = Entry { place, unit, value, stratum };
                 let is_meant = value.cell.phase.is_none_or(|phase| options.phases.contains(&phase));
                 if is_meant && entry.amount(quantity).is_some() {
                     let row = rows.entry(names.key(unit, value));
@@ -119,18 +124,29 @@ fn natural(text: &str) -> (u64, String) {
 struct Names {
     free: BTreeSet<String>,
     has_targets: bool,
+    /// Those of them that the user wants to be pooled.
+    pooled: Vec<String>,
 }
 
 impl Names {
     fn of(sides: &[Side], options: &CompareOptions) -> Self {
-        let chosen = sides.iter().flat_map(|side| side.chosen_by.iter().cloned());
-        let mut free: BTreeSet<String> = chosen.chain(options.across.iter().cloned()).collect();
+        let mut free: BTreeSet<String> = sides.iter().flat_map(|side| side.chosen_by.clone()).collect();
+        let pooled = options.across.iter().filter(|name| !free.contains(*name)).cloned().collect();
+        free.extend(options.across.iter().cloned());
         let are_several = |name: &str| sides.iter().any(|side| places(side, name).len() > 1);
         let has_targets = !free.contains(TARGET) && are_several(TARGET);
         free.extend(PLACES.iter().filter(|name| !are_several(name)).map(|name| (*name).to_owned()));
         // The values say on which target they are.
         free.insert(TARGET.to_owned());
-        Self { free, has_targets }
+        Self { free, has_targets, pooled }
+    }
+
+    fn pooled<'a>(&self, unit: &'a Unit, value: &'a UnitValue) -> Vec<Option<&'a str>> {
+        let of_name = |name: &String| match name.as_str() {
+            TARGET => Some(value.target.as_str()),
+            name => unit.coordinates.get(name).or_else(|| unit.labels.get(name)).map(String::as_str),
+        };
+        self.pooled.iter().map(of_name).collect()
     }
 
     fn key(&self, unit: &Unit, value: &UnitValue) -> RowKey {

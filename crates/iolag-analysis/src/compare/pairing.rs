@@ -1,11 +1,11 @@
 //! How the runs of two sides are put side by side.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use iolag_model::{Order, RunId};
 
 use super::cells::{Entry, Row};
-use super::side::{Unit, UnitBlock, UnitKind};
+use super::side::{UnitBlock, UnitKind};
 use super::table::Pairs;
 use crate::run::values::{RunAmount, RunQuantity};
 use crate::statistics::runs::difference::RunPairing;
@@ -37,48 +37,60 @@ pub(super) fn paired(row: &Row, sides: [usize; 2], quantity: RunQuantity, scale:
     if entries.iter().any(|side| side.is_empty()) {
         return None;
     }
-    let units = entries.map(|side| by_unit(side, logarithm));
-    let (pairing, pairs) = blocks(&units).or_else(|| days(&units)).unwrap_or_else(|| {
-        let sides = units.map(|units| units.into_iter().map(|(_, one)| one).collect());
-        (RunPairing::Apart(sides), Pairs::Apart)
-    });
+    let (pairing, pairs) = blocks(entries, logarithm)
+        .or_else(|| days(entries, logarithm))
+        .unwrap_or_else(|| (RunPairing::Apart(entries.map(|side| by_unit(side, logarithm))), Pairs::Apart));
     let margin = margin(entries, quantity);
     Some(Paired { cell: RunCell { pairing, margin }, pairs })
 }
 
 /// One value a unit: what it says several times, because targets are pooled, shares its luck.
-fn by_unit<'a>(entries: &[Entry<'a>], of: impl Fn(&Entry) -> LogRange) -> Vec<(&'a Unit, LogRange)> {
-    let mut units: BTreeMap<usize, (&Unit, Vec<LogRange>)> = BTreeMap::new();
+fn by_unit(entries: &[Entry], of: impl Fn(&Entry) -> LogRange) -> Vec<LogRange> {
+    let mut units: BTreeMap<usize, Vec<LogRange>> = BTreeMap::new();
     for entry in entries {
-        units.entry(entry.place).or_insert((entry.unit, Vec::new())).1.push(of(entry));
+        units.entry(entry.place).or_default().push(of(entry));
     }
-    units.into_values().map(|(unit, values)| (unit, LogRange::mean(&values))).collect()
+    units.into_values().map(|values| LogRange::mean(&values)).collect()
+}
+
+/// What a side has in a block, by what is pooled.
+type OfBlock = BTreeMap<usize, Vec<LogRange>>;
+
+fn mean_of_block(block: &OfBlock) -> LogRange {
+    LogRange::mean(&block.values().map(|values| LogRange::mean(values)).collect::<Vec<LogRange>>())
 }
 
 /// The runs that share a block with one of the other side, if that is how they were conducted: all in campaigns that took turns, and none of
-/// these has but one of the sides.
-fn blocks(units: &[Vec<(&Unit, LogRange)>; 2]) -> Option<(RunPairing, Pairs)> {
-    let mut blocks: BTreeMap<(&RunId, u32), [Vec<LogRange>; 2]> = BTreeMap::new();
+/// these has but one of the sides. Of what is pooled, blocks have what both sides have; where one of them lacks some of it in a block, that is no pair: the mean of the rest is of something else.
+fn blocks(sides: [&Vec<Entry>; 2], of: impl Fn(&Entry) -> LogRange) -> Option<(RunPairing, Pairs)> {
+    let strata = sides.map(|side| side.iter().map(|entry| entry.stratum).collect::<BTreeSet<usize>>());
+    let common: BTreeSet<usize> = strata[0].intersection(&strata[1]).copied().collect();
+    let mut blocks: BTreeMap<(&RunId, u32), [OfBlock; 2]> = BTreeMap::new();
     let mut order = Order::Random;
-    for (side, units) in units.iter().enumerate() {
-        for (unit, value) in units {
-            let UnitBlock { campaign, order: own, block, .. } = unit.block.as_ref()?;
+    for (side, entries) in sides.into_iter().enumerate() {
+        for entry in entries {
+            let UnitBlock { campaign, order: own, block, .. } = entry.unit.block.as_ref()?;
             match own {
                 Order::Sequential => return None,
                 // The wider of both.
                 Order::Interleaved => order = Order::Interleaved,
                 Order::Random => {}
             }
-            blocks.entry((campaign, *block)).or_default()[side].push(*value);
+            let block = &mut blocks.entry((campaign, *block)).or_default()[side];
+            // Sides that have none of it in common were not meant to.
+            let stratum = if common.is_empty() { Some(0) } else { common.get(&entry.stratum).copied() };
+            if let Some(stratum) = stratum {
+                block.entry(stratum).or_default().push(of(entry));
+            }
         }
     }
     let mut have_both: BTreeMap<&RunId, bool> = BTreeMap::new();
     let mut pairs = Vec::new();
-    for ((campaign, _), sides) in &blocks {
-        let is_whole = sides.iter().all(|side| !side.is_empty());
+    for ((campaign, _), [base, other]) in &blocks {
+        let is_whole = !base.is_empty() && base.keys().eq(other.keys());
         *have_both.entry(*campaign).or_default() |= is_whole;
         if is_whole {
-            pairs.push([LogRange::mean(&sides[0]), LogRange::mean(&sides[1])]);
+            pairs.push([base, other].map(mean_of_block));
         }
     }
     if !have_both.into_values().all(|both| both) {
@@ -93,14 +105,14 @@ fn blocks(units: &[Vec<(&Unit, LogRange)>; 2]) -> Option<(RunPairing, Pairs)> {
 
 /// Days in the order of time, of all hosts together: those that both sides have, if that is most of what the one with fewer has; of before and after a
 /// moment there are none, or one.
-fn days(units: &[Vec<(&Unit, LogRange)>; 2]) -> Option<(RunPairing, Pairs)> {
+fn days(sides: [&Vec<Entry>; 2], of: impl Fn(&Entry) -> LogRange) -> Option<(RunPairing, Pairs)> {
     let mut days: BTreeMap<&str, [Vec<LogRange>; 2]> = BTreeMap::new();
-    for (side, units) in units.iter().enumerate() {
-        for (unit, value) in units {
-            if unit.kind != UnitKind::Day {
+    for (side, entries) in sides.into_iter().enumerate() {
+        for entry in entries {
+            if entry.unit.kind != UnitKind::Day {
                 return None;
             }
-            days.entry(&unit.name).or_default()[side].push(*value);
+            days.entry(&entry.unit.name).or_default()[side].push(of(entry));
         }
     }
     let of_side = |side: usize| days.values().filter(move |sides| !sides[side].is_empty());

@@ -1,10 +1,12 @@
 //! Which runs stand beside which.
 
-use iolag_analysis::compare::{Pairs, Side, UnitBlock};
+use std::collections::BTreeMap;
+
+use iolag_analysis::compare::{CompareOptions, Pairs, Side, Unit, UnitBlock, compare_sides};
 use iolag_analysis::{CampaignEnding, ComparedWord, RunAmount};
 use iolag_model::{Operation, Order};
 
-use crate::made_up::{apart, campaign, compared, estimate, first, known, nine, run};
+use crate::made_up::{apart, campaign, compared, estimate, first, known, nine, run, side, usual};
 
 fn stats(name: &str, factor: f64) -> Side {
     nine(name, &[(Operation::Stat, factor)], 0.01)
@@ -106,6 +108,47 @@ fn several_runs_of_a_block_are_its_mean() {
     // The geometric mean of one and four is two.
     assert!(estimate(first(&table)).abs() < 1e-9);
     assert_eq!(first(&table).word, ComparedWord::Same);
+}
+
+/// A block of 1 and 16 clients, of which 16 are a fifth as fast, with clients pooled.
+#[test]
+fn blocks_that_lack_some_of_what_is_pooled_are_no_pairs() {
+    let of = |name: &str, factor: f64, clients: &[(&str, f64)]| {
+        let runs = clients.iter().flat_map(|(clients, slower)| {
+            let runs = stats(name, factor * slower).units.into_iter();
+            runs.map(move |unit| {
+                let coordinates = BTreeMap::from([("clients".to_owned(), (*clients).to_owned())]);
+                Unit { name: format!("{}-{clients}", unit.name), coordinates, ..unit }
+            })
+        });
+        side(name, runs.collect())
+    };
+    let both = [("1", 1.0), ("16", 0.2)];
+    let options = CompareOptions { across: vec!["clients".into()], ..usual() };
+    let pooled = |base: Side, other: Side| {
+        let table = compare_sides(vec![base, other], &options).unwrap();
+        (table.rows[0].cells[0].pairs, estimate(first(&table)), first(&table).word)
+    };
+    let nine = Pairs::Blocks { blocks: 9, order: Order::Interleaved };
+    let (pairs, found, word) = pooled(of("native", 1.0, &both), of("nfs", 1.0, &both));
+    assert!(pairs == nine && found.abs() < 1e-9 && word == ComparedWord::Same, "{pairs:?} {found}");
+
+    // Two of the other side's runs with one client were broken off.
+    let mut lacking = of("nfs", 1.0, &both);
+    lacking.units.drain(3..5);
+    let (pairs, found, word) = pooled(of("native", 1.0, &both), lacking);
+    assert_eq!((pairs, word), (Pairs::Blocks { blocks: 7, order: Order::Interleaved }, ComparedWord::Same));
+    assert!(found.abs() < 0.005, "{found}");
+
+    // Four clients are the base's alone, in all blocks; and twice the runs are no more weight.
+    let mut base = of("native", 1.0, &[("1", 1.0), ("4", 0.5), ("16", 0.2)]);
+    base.units.extend(of("native-again", 1.0, &both[..1]).units);
+    let (pairs, found, _) = pooled(base, of("nfs", 0.5, &both));
+    assert!(pairs == nine && (found - 0.5_f64.ln()).abs() < 1e-9, "{pairs:?} {found}");
+
+    // What has nothing in common is pooled as it is.
+    let (pairs, found, _) = pooled(of("native", 1.0, &both[..1]), of("nfs", 1.0, &both[1..]));
+    assert!(pairs == nine && (found - 0.2_f64.ln()).abs() < 1e-9, "{pairs:?} {found}");
 }
 
 #[test]
