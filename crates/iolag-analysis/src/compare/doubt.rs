@@ -57,6 +57,11 @@ pub enum Doubt {
         /// The values of each side, in their order; none where it is not known.
         values: Vec<Vec<String>>,
     },
+    /// Sides were told apart by one label and differ in others: which of them makes a difference cannot be told.
+    DifferentLabels {
+        /// The labels of each side: `client=nfs`, and `no system` where it has not got one.
+        labels: Vec<Vec<String>>,
+    },
     /// Sides are one file system by two names: a difference is of directories, or of chance.
     OneFileSystem {
         /// Which sides, by their place.
@@ -72,6 +77,15 @@ pub enum Doubt {
         after: usize,
         /// From the middle of the one to the middle of the other.
         apart_ns: u64,
+    },
+    /// Blocks were gone on with much later, so that their runs are no neighbours.
+    TakenUpAgain {
+        /// How many blocks.
+        blocks: u32,
+        /// Of how many.
+        of: u32,
+        /// The longest time that passed between two runs of one of them.
+        pause_ns: u64,
     },
     /// A rate of this operation is not that of the same: patterns ask differently often.
     DifferentPatterns {

@@ -1,11 +1,11 @@
 //! Finds what makes a comparison doubtful.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use iolag_model::format_bytes;
+use iolag_model::{Order, RunId, format_bytes};
 
 use super::doubt::{Doubt, Fact};
-use super::side::{Side, Unit};
+use super::side::{Side, Unit, UnitBlock, defining_labels};
 use crate::run::values::RunQuantity;
 
 /// The options of mounts that are those of the host, not of the file system.
@@ -14,6 +14,8 @@ const OWN_ADDRESS: &str = "clientaddr=";
 const ALL_OF_ONE: &str = "batch";
 /// A page cache that is so many times as full counts as another state.
 const CACHE_FACTOR: f64 = 2.0;
+/// Runs of a block are no neighbours if so much more passed between them than is usual, in ns: an hour.
+const PAUSE_MOST_NS: u64 = 3_600_000_000_000;
 
 /// What to know of these sides: what makes them hardly comparable first.
 pub(super) fn doubts(sides: &[Side], quantity: RunQuantity, across: &[String]) -> Vec<Doubt> {
@@ -33,7 +35,9 @@ pub(super) fn doubts(sides: &[Side], quantity: RunQuantity, across: &[String]) -
         .collect();
     doubts.extend(patterns);
     doubts.extend(differing);
-    doubts.extend((1..sides.len()).filter_map(|other| one_after_the_other(sides, other)));
+    doubts.extend(different_labels(sides));
+    doubts.extend(one_after_the_other(sides));
+    doubts.extend(taken_up_again(sides));
     doubts
 }
 
@@ -170,23 +174,75 @@ fn different_patterns(sides: &[Side], quantity: RunQuantity) -> Option<Doubt> {
     })
 }
 
-/// The base and another side, where one of them was over before the other began. Of one run a side nobody says anything.
-fn one_after_the_other(sides: &[Side], other: usize) -> Option<Doubt> {
-    let span = |side: usize| {
-        let units = &sides[side].units;
-        let begin = units.iter().map(|unit| unit.span_ns[0]).min()?;
-        let end = units.iter().map(|unit| unit.span_ns[1]).max()?;
+/// The labels by which sides were told apart, if these are several.
+fn different_labels(sides: &[Side]) -> Option<Doubt> {
+    let saying: Vec<Side> = sides.iter().filter(|side| !side.units.is_empty()).cloned().collect();
+    let is_chosen = |name: &String| sides.iter().any(|side| side.chosen_by.contains(name));
+    let names: Vec<String> = defining_labels(&saying).into_iter().filter(is_chosen).collect();
+    let label = |unit: &Unit, name: &String| match unit.labels.get(name) {
+        Some(value) => format!("{name}={value}"),
+        None => format!("no {name}"),
+    };
+    let of_unit = |unit: &Unit| names.iter().map(|name| label(unit, name)).collect();
+    let of_side = |side: &Side| side.units.first().map(of_unit).unwrap_or_default();
+    (names.len() > 1).then(|| Doubt::DifferentLabels { labels: sides.iter().map(of_side).collect() })
+}
+
+/// Two sides of which one was over before the other began: all others against the base, and of these among themselves those between which nobody else was. Of
+/// one run a side nobody says anything.
+fn one_after_the_other(sides: &[Side]) -> Vec<Doubt> {
+    let span = |side: &Side| {
+        let begin = side.units.iter().map(|unit| unit.span_ns[0]).min()?;
+        let end = side.units.iter().map(|unit| unit.span_ns[1]).max()?;
         Some([begin, end])
     };
-    let (of_base, of_other) = (span(0)?, span(other)?);
-    let is_before = |[begin, end]: [i64; 2], later: [i64; 2]| begin < later[0] && end <= later[0];
-    let (first, after) = match (is_before(of_base, of_other), is_before(of_other, of_base)) {
-        (true, _) => (0, other),
-        (_, true) => (other, 0),
-        _ => return None,
+    let spans: Vec<Option<[i64; 2]>> = sides.iter().map(span).collect();
+    let is_before = |one: usize, other: usize| match (spans[one], spans[other]) {
+        (Some([begin, end]), Some([later, _])) => begin < later && end <= later,
+        _ => false,
     };
-    let has_several = sides[0].units.len() > 1 || sides[other].units.len() > 1;
-    let middle = |[begin, end]: [i64; 2]| i64::midpoint(begin, end);
-    let apart_ns = middle(of_base).abs_diff(middle(of_other));
-    has_several.then_some(Doubt::OneAfterTheOther { first, after, apart_ns })
+    let is_told = |first: usize, after: usize| {
+        let is_between = |third: usize| is_before(first, third) && is_before(third, after);
+        first == 0 || after == 0 || !(0..sides.len()).any(is_between)
+    };
+    let middle = |side: usize| spans[side].map_or(0, |[begin, end]| i64::midpoint(begin, end));
+    let doubt = |one: usize, other: usize| {
+        let (first, after) = match (is_before(one, other), is_before(other, one)) {
+            (true, _) => (one, other),
+            (_, true) => (other, one),
+            _ => return None,
+        };
+        let has_several = sides[one].units.len() > 1 || sides[other].units.len() > 1;
+        let apart_ns = middle(first).abs_diff(middle(after));
+        (has_several && is_told(first, after)).then_some(Doubt::OneAfterTheOther { first, after, apart_ns })
+    };
+    let pairs = (0..sides.len()).flat_map(|one| (one + 1..sides.len()).map(move |other| (one, other)));
+    pairs.filter_map(|(one, other)| doubt(one, other)).collect()
+}
+
+/// Blocks of campaigns that took turns in which more time passed between two runs than in others: whoever broke off the campaign went on with it later.
+fn taken_up_again(sides: &[Side]) -> Option<Doubt> {
+    let mut spans: BTreeMap<(&RunId, u32), Vec<[i64; 2]>> = BTreeMap::new();
+    for unit in sides.iter().flat_map(|side| &side.units) {
+        if let Some(UnitBlock { campaign, order: Order::Interleaved | Order::Random, block, .. }) =
+            &unit.block
+        {
+            spans.entry((campaign, *block)).or_default().push(unit.span_ns);
+        }
+    }
+    let pauses: Vec<u64> = spans.into_values().filter_map(longest_pause).collect();
+    let mut ascending = pauses.clone();
+    ascending.sort_unstable();
+    let usual = *ascending.get(ascending.len().checked_sub(1)? / 2)?;
+    let longer = pauses.iter().filter(|pause| **pause > usual.saturating_add(PAUSE_MOST_NS));
+    let blocks = longer.count() as u32;
+    let pause_ns = *ascending.last()?;
+    (blocks > 0).then_some(Doubt::TakenUpAgain { blocks, of: pauses.len() as u32, pause_ns })
+}
+
+/// From the end of one run to the beginning of the next; nothing of one run.
+fn longest_pause(mut runs: Vec<[i64; 2]>) -> Option<u64> {
+    runs.sort_unstable();
+    let between = |two: &[[i64; 2]]| two[1][0].saturating_sub(two[0][1]).max(0).unsigned_abs();
+    runs.windows(2).map(between).max()
 }

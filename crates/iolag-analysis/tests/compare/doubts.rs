@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use iolag_analysis::RunQuantity;
-use iolag_analysis::compare::{CompareOptions, Doubt, Fact, Side, compare_sides};
-use iolag_model::Operation;
+use iolag_analysis::compare::{CompareOptions, Doubt, Fact, Side, compare_sides, defining_labels};
+use iolag_model::{Operation, Order};
 
-use crate::made_up::{HOUR, apart, compared, known, nine, usual};
+use crate::made_up::{HOUR, apart, compared, known, nine, side, usual, with_labels};
 
 fn stats(name: &str) -> Side {
     nine(name, &[(Operation::Stat, 1.0)], 0.01)
@@ -169,6 +169,90 @@ fn one_side_after_the_other_is_told() {
     let one_each = vec![apart("native", 0, &rates[..1]), apart("nfs", 60, &rates[..1])];
     assert_eq!(compared(one_each).doubts, [], "of one run each nothing is said");
     assert_eq!(compared(vec![stats("native"), stats("nfs")]).doubts, [], "they took turns");
+}
+
+#[test]
+fn others_that_came_one_after_the_other_are_told_where_nobody_was_between() {
+    let rates = [100.0, 101.0, 99.0, 100.0];
+    let at = |name: &str, minute: i64| apart(name, minute, &rates);
+    let told = |sides: Vec<Side>| -> Vec<(usize, usize)> {
+        let one = |doubt: &Doubt| match doubt {
+            Doubt::OneAfterTheOther { first, after, .. } => (*first, *after),
+            doubt => panic!("{doubt:?}"),
+        };
+        compared(sides).doubts.iter().map(one).collect()
+    };
+    let base = side("base", [at("base", 0), at("base-again", 500)].map(|side| side.units).concat());
+    assert_eq!(told(vec![base.clone(), at("a", 100), at("b", 200), at("c", 300)]), [(1, 2), (2, 3)]);
+    assert_eq!(
+        told(vec![at("base", 150), at("a", 100), at("b", 200)]),
+        [(1, 0), (0, 2)],
+        "the base is between"
+    );
+    assert_eq!(told(vec![base, at("a", 100), at("b", 101)]), []);
+}
+
+#[test]
+fn a_block_that_was_taken_up_again_days_later_is_told() {
+    let days = |side: &mut Side, blocks: &[usize], days: i64| {
+        for block in blocks {
+            side.units[*block].span_ns.iter_mut().for_each(|moment| *moment += days * 24 * HOUR);
+        }
+    };
+    let doubts = |late: &[usize], campaign_order: Order| {
+        let mut sides = vec![stats("native"), stats("nfs")];
+        days(&mut sides[1], late, 3);
+        let units = sides.iter_mut().flat_map(|side| &mut side.units);
+        units.filter_map(|unit| unit.block.as_mut()).for_each(|block| block.order = campaign_order);
+        compared(sides).doubts
+    };
+    let again = |blocks: u32, doubts: &[Doubt]| match doubts {
+        [Doubt::TakenUpAgain { blocks: found, of: 9, pause_ns }] => {
+            assert_eq!(*found, blocks);
+            assert!((71..=72).contains(&(pause_ns / HOUR.unsigned_abs())), "{pause_ns}");
+        }
+        doubts => panic!("{doubts:?}"),
+    };
+    again(1, &doubts(&[4], Order::Interleaved));
+    again(2, &doubts(&[4, 5], Order::Random));
+    assert_eq!(doubts(&[], Order::Interleaved), []);
+    assert!(!matches!(doubts(&[4], Order::Sequential)[..], [Doubt::TakenUpAgain { .. }]), "it took no turns");
+    // Blocks that all take days are as they were meant to be, and a run that takes long is no pause.
+    let mut sides = vec![stats("native"), stats("nfs")];
+    days(&mut sides[1], &[0, 1, 2, 3, 4, 5, 6, 7, 8], 3);
+    assert!(!compared(sides).doubts.iter().any(|doubt| matches!(doubt, Doubt::TakenUpAgain { .. })));
+    let mut sides = vec![stats("native"), stats("nfs")];
+    sides[1].units[8].span_ns[1] += 9 * HOUR;
+    assert_eq!(compared(sides).doubts, []);
+}
+
+#[test]
+fn more_than_one_label_that_differs_is_told() {
+    let of = |name: &str, labels: &[(&str, &str)]| {
+        let mut of = stats(name);
+        of.units = of.units.into_iter().map(|unit| with_labels(unit, labels)).collect();
+        of
+    };
+    let doubts = |other: &[(&str, &str)]| {
+        let mut sides = vec![
+            of("native", &[("client", "native"), ("system", "quiet"), ("site", "here")]),
+            of("nfs", other),
+        ];
+        // As whoever names runs has it.
+        let defining = defining_labels(&sides);
+        sides.iter_mut().for_each(|side| side.chosen_by.clone_from(&defining));
+        compared(sides).doubts
+    };
+    let told = |other: [&str; 2]| {
+        let labels = [["client=native", "system=quiet"], other];
+        [Doubt::DifferentLabels { labels: labels.map(|of| of.map(str::to_owned).to_vec()).to_vec() }]
+    };
+    assert_eq!(
+        doubts(&[("client", "nfs"), ("system", "busy"), ("site", "here")]),
+        told(["client=nfs", "system=busy"])
+    );
+    assert_eq!(doubts(&[("client", "nfs"), ("site", "here")]), told(["client=nfs", "no system"]));
+    assert_eq!(doubts(&[("client", "nfs"), ("system", "quiet"), ("site", "here")]), []);
 }
 
 #[test]

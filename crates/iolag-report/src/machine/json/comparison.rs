@@ -361,6 +361,11 @@ fn doubts<'a>(table: &'a ComparedTable, names: &[&'a str]) -> Vec<DoubtDocument<
                 fact.to_string(),
                 values.iter().enumerate().map(|(side, values)| of(side, Some(values))).collect(),
             ),
+            Doubt::DifferentLabels { labels } => (
+                "labels".to_owned(),
+                labels.iter().enumerate().map(|(side, labels)| of(side, Some(labels))).collect(),
+            ),
+            Doubt::TakenUpAgain { .. } => ("taken-up-again".to_owned(), Vec::new()),
             Doubt::OneFileSystem { sides, device } => {
                 let device = std::slice::from_ref(device);
                 ("one-file-system".to_owned(), sides.iter().map(|side| of(*side, Some(device))).collect())

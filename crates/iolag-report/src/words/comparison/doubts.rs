@@ -2,7 +2,7 @@
 
 use iolag_analysis::compare::{ComparedTable, Doubt, Fact, UnitKind};
 use iolag_analysis::joined;
-use iolag_model::{Nanoseconds, format_duration};
+use iolag_model::{Nanoseconds, counted, format_duration};
 
 use super::cells::unit_names;
 use super::names::{SideNames, plain};
@@ -41,6 +41,10 @@ pub(crate) fn sentence(doubt: &Doubt, names: &SideNames, units: UnitKind) -> Str
                 _ => format!("the {fact} differs: {told}"),
             }
         }
+        Doubt::DifferentLabels { labels } => format!(
+            "sides differ in several labels, {}: which of them makes a difference cannot be told",
+            told(labels, names)
+        ),
         Doubt::OneFileSystem { sides, device } => {
             format!(
                 "one file system by two names, {} (device {}): a difference is of directories, or of chance",
@@ -54,6 +58,12 @@ pub(crate) fn sentence(doubt: &Doubt, names: &SideNames, units: UnitKind) -> Str
             names.short(*first),
             names.short(*after),
             format_duration(Nanoseconds(*apart_ns))
+        ),
+        Doubt::TakenUpAgain { blocks, of, pause_ns } => format!(
+            "{blocks} of {} {} taken up again after up to {}: the runs of such a block are no neighbours, and what changed meanwhile is in its difference",
+            counted(u64::from(*of), "block", "blocks"),
+            if *blocks == 1 { "was" } else { "were" },
+            format_duration(Nanoseconds(*pause_ns))
         ),
         Doubt::DifferentPatterns { patterns } => {
             let patterns: Vec<Vec<String>> = patterns.iter().map(|pattern| vec![pattern.clone()]).collect();
@@ -140,6 +150,17 @@ mod tests {
         assert_eq!(
             told(Doubt::OneFileSystem { sides: vec![0, 2], device: "0:45".to_owned() }),
             "one file system by two names, native and nfs (device 0:45): a difference is of directories, or of chance."
+        );
+        let labels =
+            [["client=native", "system=quiet"], ["client=lnet", "system=quiet"], ["client=nfs", "no system"]]
+                .map(|of| of.map(str::to_owned).to_vec());
+        assert_eq!(
+            told(Doubt::DifferentLabels { labels: labels.to_vec() }),
+            "sides differ in several labels, client=native and system=quiet (native), client=lnet and system=quiet (lnet-1.8.1), client=nfs and no system (nfs): which of them makes a difference cannot be told."
+        );
+        assert_eq!(
+            told(Doubt::TakenUpAgain { blocks: 1, of: 9, pause_ns: 3 * 86_400_000_000_000 }),
+            "1 of 9 blocks was taken up again after up to 3 d 0 h: the runs of such a block are no neighbours, and what changed meanwhile is in its difference."
         );
         let patterns = ["path", "path", "flat"].map(str::to_owned).to_vec();
         assert_eq!(
