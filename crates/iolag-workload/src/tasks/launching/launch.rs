@@ -32,6 +32,17 @@ pub(crate) enum Streams {
     Terminal(OwnedFd),
 }
 
+/// With whom a program is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Company {
+    /// A new session, whose controlling terminal its input is.
+    Terminal,
+    /// The process group of the probe, which ends with it.
+    Group(i32),
+    /// A new session without a terminal.
+    Nobody,
+}
+
 /// A program that is ready to be started.
 #[derive(Debug)]
 pub(crate) struct Launch {
@@ -46,8 +57,28 @@ impl Launch {
     /// # Errors
     /// If there is no descriptor left, or no /dev/null.
     pub(crate) fn new(program: &Program, place: BorrowedFd<'_>, streams: Streams) -> Result<Self, Errno> {
+        let company = match streams {
+            Streams::Terminal(_) => Company::Terminal,
+            _ => Company::Group(rustix::process::getpgrp().as_raw_nonzero().get()),
+        };
+        Self::among(company, program, place, streams)
+    }
+
+    /// The same in a session of its own, which does not end with the calling process.
+    ///
+    /// # Errors
+    /// As above.
+    pub(crate) fn alone(program: &Program, place: BorrowedFd<'_>, streams: Streams) -> Result<Self, Errno> {
+        Self::among(Company::Nobody, program, place, streams)
+    }
+
+    fn among(
+        company: Company,
+        program: &Program,
+        place: BorrowedFd<'_>,
+        streams: Streams,
+    ) -> Result<Self, Errno> {
         let place = fcntl_dupfd_cloexec(place, 3)?;
-        let has_terminal = matches!(streams, Streams::Terminal(_));
         let [input, output, errors] = match streams {
             Streams::Pipe(pipe) => [nowhere()?, duplicate(&pipe)?, pipe],
             Streams::Pipes { output, errors } => [nowhere()?, output, errors],
@@ -55,8 +86,7 @@ impl Launch {
         };
         let kept = [&place, &input, &output, &errors].map(AsRawFd::as_raw_fd).to_vec();
         let mut command = command(program, [input, output, errors]);
-        let group = rustix::process::getpgrp().as_raw_nonzero().get();
-        let become_program = move || become_program(place.as_raw_fd(), has_terminal, group);
+        let become_program = move || become_program(place.as_raw_fd(), company);
         // SAFETY: only system calls that are allowed between fork and exec are made there, and nothing is allocated.
         unsafe { command.pre_exec(become_program) };
         Ok(Self { command, kept })
@@ -107,16 +137,17 @@ fn nowhere() -> Result<OwnedFd, Errno> {
 }
 
 /// Between fork and exec: a session or the probe's process group, the directory, and signals and core dumps as a user's programs have them.
-fn become_program(place: RawFd, has_terminal: bool, group: i32) -> io::Result<()> {
+fn become_program(place: RawFd, company: Company) -> io::Result<()> {
     // SAFETY: all of these are system calls on this process alone, async-signal-safe, with memory of this frame.
     unsafe {
-        if has_terminal {
-            if libc::setsid() == -1 || libc::ioctl(0, libc::TIOCSCTTY, 0) == -1 {
-                return Err(io::Error::last_os_error());
-            }
-        } else {
+        if let Company::Group(group) = company {
             // The probe may have ended just now, and its group with it.
             libc::setpgid(0, group);
+        } else if libc::setsid() == -1 {
+            return Err(io::Error::last_os_error());
+        }
+        if company == Company::Terminal && libc::ioctl(0, libc::TIOCSCTTY, 0) == -1 {
+            return Err(io::Error::last_os_error());
         }
         if libc::fchdir(place) == -1 {
             return Err(io::Error::last_os_error());

@@ -57,9 +57,10 @@ impl ProbeTask for CommandTask {
             arguments: arguments.iter().map(Into::into).collect(),
             environment: std::env::vars_os().collect(),
         };
-        let programs = match self.output {
-            TaskOutput::Discard | TaskOutput::Number => Programs::guarded(&program, place),
-            TaskOutput::Terminal => Programs::on_terminal(&program, place),
+        let programs = match (self.output, self.remainder) {
+            (_, Remainder::Stays) => Programs::that_sets_up(&program, place),
+            (TaskOutput::Terminal, _) => Programs::on_terminal(&program, place),
+            (TaskOutput::Discard | TaskOutput::Number, _) => Programs::guarded(&program, place),
         };
         self.programs = Some(programs.map_err(|error| cannot("get ready to start the command", error))?);
         Ok(())

@@ -97,10 +97,26 @@ impl Programs {
     /// # Errors
     /// If there is no process or descriptor left.
     pub(crate) fn guarded(program: &Program, place: BorrowedFd<'_>) -> Result<Self, Errno> {
+        Self::below_guard(program, place, Launch::new)
+    }
+
+    /// The same in a session of its own: what it leaves running may stay, also what shares its process group, as the ssh of an sshfs does.
+    ///
+    /// # Errors
+    /// As above.
+    pub(crate) fn that_sets_up(program: &Program, place: BorrowedFd<'_>) -> Result<Self, Errno> {
+        Self::below_guard(program, place, Launch::alone)
+    }
+
+    fn below_guard(
+        program: &Program,
+        place: BorrowedFd<'_>,
+        launch: impl Fn(&Program, BorrowedFd<'_>, Streams) -> Result<Launch, Errno>,
+    ) -> Result<Self, Errno> {
         let (output, output_there) = pipe_with(PipeFlags::CLOEXEC)?;
         let (errors, errors_there) = pipe_with(PipeFlags::CLOEXEC)?;
         let streams = Streams::Pipes { output: output_there, errors: errors_there };
-        let launch = Launch::new(program, place, streams)?;
+        let launch = launch(program, place, streams)?;
         Ok(Self::new(Starter::Guarded(Guard::start(vec![launch], output, Some(errors))?)))
     }
 

@@ -201,7 +201,7 @@ fn a_side_that_cannot_be_put_back_ends_the_campaign() {
 #[test]
 fn what_a_command_leaves_running_is_there_until_after() {
     let user = User::new();
-    let begin = "setsid sleep 1000 > /dev/null 2>&1 & echo $! > $HOME/daemon";
+    let begin = "sleep 1000 > /dev/null 2>&1 & echo $! > $HOME/daemon";
     // Fails if it is gone already.
     let end = "kill $(cat $HOME/daemon)";
     let said = run(&user, &side("daemon", begin, end), &[]);
