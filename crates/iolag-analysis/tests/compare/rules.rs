@@ -103,7 +103,7 @@ fn a_rule_of_no_row_is_refused_and_not_kept_for_ever() {
         refused("create rate < 0.9x"),
         "the rule 'create rate < 0.9x' is of no row: the table has the rate of stat and read"
     );
-    assert_eq!(refused("median > 1.1x"), "no run says anything of median");
+    assert_eq!(refused("median > 1.1x"), "no run says anything of median: choose rate and p95");
 }
 
 #[test]

@@ -7,8 +7,12 @@ use crate::statistics::student::{student_p, student_two_sided};
 
 /// By so much of 1/√n days may be more alike than they look.
 const HIDDEN: f64 = 1.8;
-/// Days that are more alike than this are of a drift, of which nothing can be said.
-const MOST: f64 = 0.9;
+/// Few days are taken to be no more alike than this, since of what is left hardly anything could be said.
+const MOST_OF_FEW: f64 = 0.9;
+/// Of more days this tells a drift: intervals cover everything then.
+const MOST: f64 = 0.99;
+/// From so many days a side on these are no few.
+const FEW: usize = 30;
 /// Where days are only bounded nobody knows how they resemble each other.
 const OF_BOUNDED: f64 = 0.5;
 /// Where each run resembles the one before by φ, the differences of A B, B A are correlated by φ (1 - φ)/2, an eighth at most, if
@@ -30,8 +34,9 @@ impl Likeness {
     /// Of days in the order of time, on one side or on two.
     pub(super) fn of_days(sides: &[&[f64]]) -> Self {
         let days: usize = sides.iter().map(|days| days.len()).sum();
+        let most = if sides.iter().all(|days| days.len() >= FEW) { MOST } else { MOST_OF_FEW };
         let seen = sides.iter().map(|side| seen(side) * side.len() as f64).sum::<f64>() / days as f64;
-        Self::Days((seen + HIDDEN / (days as f64).sqrt()).clamp(0.0, MOST))
+        Self::Days((seen + HIDDEN / (days as f64).sqrt()).clamp(0.0, most))
     }
 
     /// By how much the square error of the mean of so many values is greater than their variance, as it looks, tells of independent ones.
@@ -137,7 +142,10 @@ mod tests {
         assert!(are_close(of_slow, 9.0 / 24.0 + 1.8 / 24.0_f64.sqrt()), "{of_slow}");
         let Likeness::Days(of_both) = Likeness::of_days(&[&slow, &slow]) else { panic!("days") };
         assert!(are_close(of_both, 9.0 / 24.0 + 1.8 / 48.0_f64.sqrt()), "{of_both}");
-        assert_eq!(Likeness::of_days(&[&[1.0], &[2.0]]), Likeness::Days(MOST));
+        assert_eq!(Likeness::of_days(&[&[1.0], &[2.0]]), Likeness::Days(MOST_OF_FEW));
+        let drift: Vec<f64> = (0..100).map(f64::from).collect();
+        assert_eq!(Likeness::of_days(&[&drift]), Likeness::Days(MOST));
+        assert_eq!(Likeness::of_days(&[&drift[..29]]), Likeness::Days(MOST_OF_FEW));
     }
 
     #[test]
