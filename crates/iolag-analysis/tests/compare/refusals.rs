@@ -137,7 +137,10 @@ fn a_quantity_that_is_not_there_is_refused() {
     );
     let over = RunQuantity::ShareOver(Nanoseconds::from_milliseconds(100));
     let over = CompareOptions { quantity: Some(over), ..usual() };
-    assert_eq!(refused(vec![stats("native"), stats("nfs")], &over), "no run says anything of over:100ms: choose rate");
+    assert_eq!(
+        refused(vec![stats("native"), stats("nfs")], &over),
+        "no run says anything of over:100ms: choose rate"
+    );
 }
 
 fn renamed((at, mut side): (usize, Side)) -> Side {

@@ -44,15 +44,16 @@ pub(crate) fn design(table: &ComparedTable, rows: &RowNames) -> String {
     let ranked = cells(table).filter(is_ranked).count() as u64;
     if ranked > 0 {
         let cells = counted(ranked, "cell", "cells");
-        let why = match table.quantity.threshold() {
-            Some(threshold) => format!("hung, failed or had none over {}", format_duration(threshold)),
-            None => "hung or failed".to_owned(),
+        let none = |threshold| format!("had none over {}", format_duration(threshold));
+        let (why, of_days) = match table.quantity.threshold() {
+            Some(threshold) => (format!("hung, failed or {}", none(threshold)), none(threshold)),
+            None => ("hung or failed".to_owned(), "were too fast for the clock".to_owned()),
         };
         parts.push(match table.units {
             UnitKind::Run => format!("{cells} by ranks, because runs {why}"),
-            UnitKind::Day => {
-                format!("{cells} by ranks, because of hangs: as if a day resembled the one before by a half")
-            }
+            UnitKind::Day => format!(
+                "{cells} by ranks, because days hung or {of_days}: as if a day resembled the one before by a half"
+            ),
         });
     }
     parts.join("; ")

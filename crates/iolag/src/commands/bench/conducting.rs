@@ -69,11 +69,11 @@ pub fn conduct(
         let stored: Vec<&Stored> = runs.iter().map(|(_, stored)| *stored).collect();
         code = code.max(remember::conducted(history, &stored, common));
     }
-    if let Some(path) = &options.report {
+    let reported = options.report.as_ref().map_or(Ok(()), |path| {
         let places: Vec<PathBuf> = done.iter().map(|(_, _, run)| (*run).clone()).collect();
-        write_report_of(&places, path, common)?;
-    }
-    delivered.map_or_else(|failure| Err(failure.at_least(code)), |()| Ok(code))
+        write_report_of(&places, path, common)
+    });
+    delivered.and(reported).map_or_else(|failure| Err(failure.at_least(code)), |()| Ok(code))
 }
 
 /// The end of a campaign of several sides: which of them is faster is what it was made for.
