@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::days::HOST;
+use super::remembered::HOST;
 use super::side::{Side, Unit, UnitValue};
 use super::table::{CompareOptions, LeftOut, RowKey};
 use crate::run::values::{Cell, RunAmount, RunQuantity};

@@ -10,7 +10,7 @@ use iolag_model::{
 };
 
 use super::doubt::Fact;
-use super::remembered::{facts_of_host, facts_of_place};
+use super::remembered::{HOST, facts_of_host, facts_of_place};
 use super::side::{Unit, UnitKind, UnitValue};
 use crate::history::{Blockers, ByTime, Day, LocalTime, Observation, Observations};
 use crate::run::values::{Cell, RunAmount, RunQuantity, Standing};
@@ -18,8 +18,6 @@ use crate::statistics::knowledge::Knowledge;
 
 /// What [`Unit::workload`] is of days.
 const WATCH: &str = "watch";
-/// The coordinate of the host that watched.
-pub(super) const HOST: &str = "host";
 
 /// The days of the series of a side.
 #[derive(Debug)]

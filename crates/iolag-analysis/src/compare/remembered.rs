@@ -6,12 +6,13 @@ use iolag_model::{
     Configuration, ConfigurationKey, HistoryColumns, Operation, Outcome, ProbeId, Series, WallTime,
 };
 
-use super::days::HOST;
 use super::doubt::Fact;
 use super::side::{Unit, UnitKind, UnitValue};
 use crate::history::LocalTime;
 use crate::run::values::{Cell, RunAmount, RunQuantity, Standing};
 
+/// The coordinate of the host that measured.
+pub(super) const HOST: &str = "host";
 /// Between the task of a series and the coordinates of its runs.
 const COORDINATES: &str = ", ";
 

@@ -99,11 +99,17 @@ impl RankWorth {
 
     /// The probability that days are as far apart, if ranks of independent ones are with this one.
     pub(super) fn p(self, of_ranks: f64) -> f64 {
+        if self == Self::WHOLE {
+            return of_ranks;
+        }
         student_p(f64::INFINITY, student_two_sided(f64::INFINITY, 1.0 - of_ranks) / self.0)
     }
 
     /// The level of ranks that is this one of days.
     pub(super) fn level(self, level: f64) -> f64 {
+        if self == Self::WHOLE {
+            return level;
+        }
         student_p(f64::INFINITY, student_two_sided(f64::INFINITY, 1.0 - level) * self.0)
     }
 }
@@ -162,7 +168,7 @@ mod tests {
 
     #[test]
     fn ranks_of_days_are_worth_less() {
-        assert!(are_close(RankWorth::WHOLE.p(0.01), 0.01) && are_close(RankWorth::WHOLE.level(0.01), 0.01));
+        assert_eq!((RankWorth::WHOLE.p(0.01), RankWorth::WHOLE.level(0.01)), (0.01, 0.01));
         for worth in [RankWorth::of_days(&[14]), RankWorth::of_days(&[4, 30])] {
             let level = worth.level(0.05);
             assert!(level < 0.01 && are_close(worth.p(level), 0.05), "{level}");

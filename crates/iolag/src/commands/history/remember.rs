@@ -97,6 +97,10 @@ impl Found {
         let (_, chosen) = selection.campaign(member)?;
         let without = |sentence: String| format!("{sentence}; {name} is remembered without it");
         self.left_out.extend(chosen.complaints.into_iter().map(without));
+        let perhaps = |sentence: String| {
+            format!("{sentence}; {name}, to which it may belong, is remembered without it")
+        };
+        self.left_out.extend(chosen.may_belong.into_iter().map(perhaps));
         self.code = self.code.max(chosen.code);
         for FoundRun { path, record } in &chosen.runs {
             let run = RunDirectory::open(path).map_err(Failure::unusable)?;

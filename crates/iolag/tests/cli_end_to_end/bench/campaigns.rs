@@ -59,7 +59,7 @@ fn a_run_that_hung_is_not_made_again_and_is_in_every_table() {
     let user = User::new();
     let measure = |more: &[&'static str]| {
         let options = ["--repeat", "2", "--deadline", "2s", "--on-hang", "stop"];
-        user.iolag(&bench(&["memory:", "faulty:stat:hang@#3:memory:"], &[&options[..], more].concat()))
+        user.iolag(&bench(&["memory:", "faulty:stat:hang@#2:memory:"], &[&options[..], more].concat()))
     };
     let said = measure(&[]);
     assert_eq!((said.code, records(&user).len()), (4, 4), "{said:?}");

@@ -166,7 +166,7 @@ fn a_campaign_of_another_store_is_remembered_whole_and_what_cannot_be_read_is_to
     let done = from_elsewhere(&user.path("another.sqlite").display().to_string());
     assert_eq!(done.code, Some(3), "{done:?}");
     assert_says(&done.stdout, &["remembered 1 run in ", ": 4 values\n"]);
-    assert_says(&done.stderr, &[&runs[1], " is remembered without it"]);
+    assert_says(&done.stderr, &[&runs[1], ", to which it may belong, is remembered without it"]);
 }
 
 #[test]
