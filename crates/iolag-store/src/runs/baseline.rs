@@ -129,7 +129,10 @@ impl Baseline {
         let versioned: Versioned = serde_json::from_slice(&bytes).map_err(damaged)?;
         let readable = versioned.format.check_readable_by(FORMAT);
         readable.map_err(|source| StoreError::Format { path: path(), source })?;
-        let baseline: Self = serde_json::from_slice(&bytes).map_err(damaged)?;
+        let mut baseline: Self = serde_json::from_slice(&bytes).map_err(damaged)?;
+        // A run that somebody wrote into it twice is one all the same.
+        let mut known = std::collections::BTreeSet::new();
+        baseline.runs.retain(|run| known.insert(run.clone()));
         if baseline.name == *name {
             return Ok(baseline);
         }
@@ -296,6 +299,18 @@ mod tests {
         assert!(store.remove_baseline(&name("nightly")).unwrap());
         assert!(!store.remove_baseline(&name("nightly")).unwrap());
         assert_eq!(std::fs::read_dir(place.path().join("baselines")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_run_that_was_written_into_it_twice_is_one() {
+        let (place, store) = store();
+        store.set_baseline(&Baseline::new(name("edited"), 5, vec![run_id(1), run_id(2)])).unwrap();
+        let file = place.path().join("baselines/edited.json");
+        let text = std::fs::read_to_string(&file).unwrap();
+        let [one, two] = [1, 2].map(|number| format!("\"{}\"", run_id(number)));
+        std::fs::write(&file, text.replace(&two, &format!("{two}, {one}, {two}"))).unwrap();
+        let read = store.baseline(&name("edited")).unwrap().unwrap();
+        assert_eq!(read.runs, [run_id(1), run_id(2)]);
     }
 
     #[test]
