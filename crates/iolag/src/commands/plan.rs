@@ -1,5 +1,7 @@
 //! `iolag plan`: the plans that come with iolag; `iolag run`: a campaign by a plan.
 
+use std::path::Path;
+
 use iolag_conduct::{ExitCode, Failure, become_keeper};
 
 use crate::args::{CampaignArguments, Common, Plan, RunPlan};
@@ -42,7 +44,8 @@ pub fn print(options: &Plan, common: &Common) -> Result<ExitCode, Failure> {
 pub fn run(options: &RunPlan, common: &Common) -> Result<ExitCode, Failure> {
     refuse_equal_names(&options.labels)?;
     let keeper = become_keeper(store_of(common), typed())?;
-    let file = UserFile::read(&options.plan, PLAN)?;
+    let file =
+        UserFile::read(&options.plan, PLAN).map_err(|failure| meant_ready_made(failure, &options.plan))?;
     let document = PlanDocument::parse(&file.source()).map_err(Failure::usage)?;
     let of_file = document.history(&file.source()).map_err(Failure::usage)?;
     let (names, is_secret) = (document.programs(), document.has_secret());
@@ -55,4 +58,20 @@ pub fn run(options: &RunPlan, common: &Common) -> Result<ExitCode, Failure> {
     let planned = campaign(file.source(), &document, &wishes, &limits()).map_err(Failure::usage)?;
     let history = options.campaign.history.clone().or(of_file);
     conduct(planned, &keeper, &CampaignArguments { history, ..options.campaign.clone() }, common)
+}
+
+/// Whoever types the name of a plan that comes with iolag has read it in the list.
+fn meant_ready_made(failure: Failure, path: &Path) -> Failure {
+    let is_meant = |plan: &&ReadyPlan| path.file_name().is_some_and(|name| name == plan.name);
+    match READY.iter().find(is_meant) {
+        Some(plan) => Failure {
+            sentence: format!(
+                "{0} is a plan that comes with iolag, and no file yet: iolag plan {0} > {0}.toml writes one, {1} takes it",
+                plan.name,
+                plan.command()
+            ),
+            ..failure
+        },
+        None => failure,
+    }
 }

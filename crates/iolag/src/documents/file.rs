@@ -1,5 +1,6 @@
 //! A file of the user's, read by a child with a deadline.
 
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -46,7 +47,13 @@ impl UserFile {
             if size > FILE_BYTES_MAX {
                 return Err(format!("it has {size} bytes, which is no {noun}"));
             }
-            let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+            let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+            let mut text = String::new();
+            // A device or a pipe has no size.
+            file.take(FILE_BYTES_MAX + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
+            if text.len() as u64 > FILE_BYTES_MAX {
+                return Err(format!("it has more than {FILE_BYTES_MAX} bytes, which is no {noun}"));
+            }
             Ok(Self { name: name.clone(), text, mode: metadata.mode() })
         };
         match ask("scout", DEADLINE, read)? {

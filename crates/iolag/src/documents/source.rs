@@ -9,6 +9,10 @@ use super::{DocumentError, Text};
 /// Shortest period and deadline that make sense: a probe's process alone takes milliseconds.
 pub const SHORTEST: Nanoseconds = Nanoseconds::from_milliseconds(10);
 
+/// What the parser calls what a file may hold, and what people do.
+const IN_PLAIN_WORDS: [(&str, &str); 2] =
+    [("expected a sequence", "expected a list in [ ]"), ("expected a string", "expected a text in quotes")];
+
 /// A file with its text.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
@@ -28,6 +32,9 @@ impl Source<'_> {
             let place = error.span().unwrap_or(0..0);
             // What the parser says may be several lines; the first says it.
             let message = error.message().lines().next().unwrap_or("not understood");
+            let message = IN_PLAIN_WORDS
+                .iter()
+                .fold(message.to_owned(), |message, (word, plain)| message.replace(word, plain));
             DocumentError::at(self.file, self.text, place, message)
         })
     }

@@ -64,7 +64,11 @@ pub struct SideTable {
 
 /// What is executed before or after a run.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(
+    expecting = "a table such as { command = [\"true\"], deadline = \"5m\" }",
+    deny_unknown_fields,
+    rename_all = "kebab-case"
+)]
 pub struct CommandTable {
     pub command: Spanned<Vec<Text>>,
     pub deadline: Option<Text>,

@@ -379,7 +379,7 @@ mod tests {
             ),
             (
                 format!("[[side]]\nname = \"a\"\n[[side]]\nname = \"a\"\n{BENCH}"),
-                "plan.toml:4: \"a\" is no name of its own",
+                "plan.toml:4: two sides are called \"a\": give each a name of its own",
             ),
             (
                 format!("[[side]]\nname = \"a\"\ntarget = \"/a\"\n{BENCH}"),
@@ -388,6 +388,23 @@ mod tests {
             (
                 format!("[[side]]\nname = \"a\"\nbefore = {{ command = [] }}\n{BENCH}"),
                 "plan.toml:3: the command is empty",
+            ),
+            (
+                format!("[[side]]\nname = \"a\"\nbefore = \"true\"\n{BENCH}"),
+                "plan.toml:3: invalid type: string \"true\", expected a table such as { command = [\"true\"]",
+            ),
+            (
+                format!("[[side]]\nname = \"a\"\nbefore = [\"true\"]\n{BENCH}"),
+                "plan.toml:3: invalid type: string \"true\", expected a list in [ ]",
+            ),
+            (
+                format!("[[side]]\nname = \"a\"\nafter = {{ command = [\"true\", \"x\\u0000y\"] }}\n{BENCH}"),
+                "plan.toml:3: a word of a command cannot have a NUL in it",
+            ),
+            (format!("{BENCH}clients = 4"), "plan.toml:3: invalid type: integer `4`, expected a list in [ ]"),
+            (
+                format!("deadline = 3\n{BENCH}"),
+                "plan.toml:1: invalid type: integer `3`, expected a text in quotes",
             ),
             (
                 format!("[[side]]\nname = \"a\"\nafter = {{ command = [\"nothere\"] }}\n{BENCH}"),
@@ -439,7 +456,7 @@ mod tests {
         let twin = format!("{text}[[side]]\nname = \"storage /a\"\ntarget = \"/c\"\n");
         let twin = twin.replace(BENCH, "") + BENCH;
         let refused = planned(&twin, &["/a", "/b"]).unwrap_err();
-        assert!(refused.contains("\"storage /a\" is no name of its own for a side"), "{refused}");
+        assert!(refused.contains("two sides are called \"storage /a\""), "{refused}");
     }
 
     #[test]

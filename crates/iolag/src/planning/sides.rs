@@ -31,7 +31,8 @@ impl Planning<'_> {
             let more = self.sides_of(table)?;
             // A target that is typed makes names as well.
             if let Some(again) = more.iter().find(|side| sides.iter().any(|other| other.name == side.name)) {
-                let message = format!("{:?} is no name of its own for a side", again.shown());
+                let message =
+                    format!("two sides are called {:?}: give each a name of its own", again.shown());
                 return Err(self.source.error(&table.name, message));
             }
             sides.extend(more);
@@ -91,6 +92,9 @@ impl Planning<'_> {
 
     fn command(&self, table: Option<&CommandTable>) -> Result<Option<SideCommand>, DocumentError> {
         let Some(table) = table else { return Ok(None) };
+        if let Some(word) = table.command.get_ref().iter().find(|word| word.get_ref().contains('\0')) {
+            return Err(self.source.error(word, "a word of a command cannot have a NUL in it"));
+        }
         let command = command_of(&self.source, table.command.get_ref(), &self.wishes.programs)?;
         let command = command.ok_or_else(|| {
             self.source.error(&table.command, "the command is empty: expected a program and its arguments")

@@ -70,7 +70,10 @@ fn ready_made_plans_are_listed_printed_and_taken() {
     assert!(nowhere.errors.contains("storage has no target: name one"), "{nowhere:?}");
     let absent = user.iolag(&["run", "nightly"]);
     assert_eq!(absent.code, 2, "{absent:?}");
-    assert!(absent.errors.contains("iolag plan shows ready-made ones"), "{absent:?}");
+    let told = "nightly is a plan that comes with iolag, and no file yet: iolag plan nightly > nightly.toml writes one, iolag run nightly.toml DIR takes it";
+    assert!(absent.errors.contains(told), "{absent:?}");
+    let unknown = user.iolag(&["run", "nigthly.toml"]);
+    assert!(unknown.errors.contains("iolag plan shows ready-made ones"), "{unknown:?}");
     assert!(!user.path("data").exists(), "nothing was made");
 }
 
@@ -81,6 +84,14 @@ fn errors_of_a_plan_have_file_and_line() {
     assert_eq!((refused.code, refused.output.as_str()), (2, ""), "{refused:?}");
     let expected = format!("{}:2: unknown field `repaet`", user.path("plan.toml").display());
     assert!(refused.errors.contains(&expected), "{refused:?}");
+}
+
+#[test]
+fn what_never_ends_is_no_plan() {
+    let user = User::new();
+    let refused = user.iolag(&["run", "/dev/zero", "memory:"]);
+    assert_eq!((refused.code, refused.output.as_str()), (2, ""), "{refused:?}");
+    assert!(refused.errors.contains("it has more than 1048576 bytes, which is no plan"), "{refused:?}");
 }
 
 #[test]
