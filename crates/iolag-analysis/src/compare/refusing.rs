@@ -18,7 +18,7 @@ use crate::run::values::RunQuantity;
 pub(super) fn refuse(sides: &[Side], options: &CompareOptions) -> Result<RunQuantity, CompareError> {
     if sides.len() < 2 {
         return Err(CompareError::Asked(
-            "compare needs a base and another side: name a second one, or campaign:RUN of several targets"
+            "compare needs a base and another side: name a second one (iolag list shows runs), or campaign:RUN of several targets"
                 .into(),
         ));
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use iolag_analysis::RunQuantity;
 use iolag_analysis::compare::FailRule;
+use iolag_backend::Target;
 use iolag_model::Phase;
 
 use crate::args::history::{HISTORY, HistoryPlace};
@@ -186,6 +187,11 @@ fn unknown_choice(word: &str, rest: &str) -> String {
         .into_iter()
         .find(|known| strsim::osa_distance(known, word) <= LETTERS_MOST);
     let nearest = near.map(|known| format!("; did you mean {known}:{rest}?")).unwrap_or_default();
+    if Target::parse(&format!("{word}:{rest}")).is_ok_and(|target| target.directory().is_none()) {
+        return "this is where to measure, and no run: measure there and elsewhere (iolag bench metadata DIR OTHER --repeat 6), then \
+                iolag compare campaign:last"
+            .to_owned();
+    }
     format!("{word}: says nothing of what is compared, expected campaign:, label: or history:{nearest}")
 }
 

@@ -8,7 +8,7 @@ use iolag_analysis::history::{LocalTime, blockers_asked};
 use iolag_analysis::{RunQuantity, joined};
 use iolag_backend::redact;
 use iolag_conduct::{Failure, absolute};
-use iolag_model::{Fingerprint, ProbeId, Series, WallSpan, counted};
+use iolag_model::{Fingerprint, ProbeId, Series, WallSpan, counted, one_line};
 use iolag_store::history::{Access, History, HistoryError};
 
 use crate::args::{HistoryPlace, HistorySide};
@@ -92,18 +92,18 @@ fn meant<'a>(known: &'a [Series], target: Option<&str>, place: &str) -> Result<V
     let targets: BTreeSet<&str> = known.iter().map(|series| series.key.target.as_str()).collect();
     let near = targets.iter().find(|known| are_near(known, target)).copied();
     let told = match (near, targets.len()) {
-        (Some(near), _) => format!("the nearest is {}", redact(near)),
+        (Some(near), _) => format!("the nearest is {}", one_line(&redact(near))),
         (None, 0) => "it has nothing that could be compared".to_owned(),
         (None, count) => {
             let mut told: Vec<String> =
-                targets.iter().take(TARGETS_TOLD_MOST).map(|target| redact(target)).collect();
+                targets.iter().take(TARGETS_TOLD_MOST).map(|target| one_line(&redact(target))).collect();
             if count > TARGETS_TOLD_MOST {
                 told.push(format!("{} more", count - TARGETS_TOLD_MOST));
             }
             format!("it has {}", joined(told))
         }
     };
-    Err(Failure::unusable(format!("the history {place} has no target {}; {told}", redact(target))))
+    Err(Failure::unusable(format!("the history {place} has no target {}; {told}", one_line(&redact(target)))))
 }
 
 fn covered(

@@ -6,13 +6,13 @@
 //! Invariant: what cannot be read is told with its side, and the rest is compared, as long as there is a base and another side.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use iolag_analysis::compare::{FailRule, Side, defining_labels, unit_of_run};
 use iolag_analysis::{RunQuantity, RunValues, Standing, analysed, joined};
-use iolag_backend::redact;
+use iolag_backend::{Target, redact};
 use iolag_conduct::{ExitCode, Failure, values_of_all};
-use iolag_model::{RunRecord, WallSpan};
+use iolag_model::{RunRecord, WallSpan, one_line};
 use iolag_store::{BaselineName, Flaw, KeeperIdentity, RunDirectory};
 
 use super::of_history::{HistoryWanted, Remembered, are_days_compared, read as read_history};
@@ -23,6 +23,9 @@ use crate::commands::runs::selection::{FoundRun, FoundRuns, Selection};
 
 /// Runs that are open at the same time: each takes a descriptor.
 const OPEN_MOST: usize = 64;
+
+/// What the directory of a run has.
+const RECORD: &str = "run.json";
 
 /// What is to be compared.
 #[derive(Debug, Clone, Copy)]
@@ -126,18 +129,21 @@ impl Resolving<'_> {
 
     fn of_one_campaign(&mut self, side: &SideName) -> Result<Vec<Chosen>, Failure> {
         let SideChoice::Campaign { run, part: None } = &side.choice else {
-            return Err(needs_another("name a second one, or campaign:RUN of several targets"));
+            return Err(needs_another(&format!(
+                "name a second one, as in iolag compare {} OTHER (iolag list shows runs), or campaign:RUN of several targets",
+                one_line(&redact(&side.text))
+            )));
         };
         let (id, found) = self.selection.campaign(run)?;
         let runs = self.told(found, &side.text);
         let parts = parts_of(&runs);
         if parts.len() < 2 {
-            let only = parts.first().map(|part| format!(", {}", part.name())).unwrap_or_default();
+            let only = parts.first().map(|part| format!(", {}", shown(part.name()))).unwrap_or_default();
             let advice = format!("campaign {id} has only one{only}; name a second side");
             return Err(needs_another(&advice));
         }
         let chosen = |part: Part| Chosen {
-            name: redact(part.name()),
+            name: shown(part.name()),
             label: None,
             runs: runs.iter().filter(|run| part.has(&run.record)).cloned().collect(),
             part: Some(part),
@@ -195,6 +201,14 @@ impl Resolving<'_> {
 
     /// What could only be a baseline is none of a run's parts.
     fn with_baselines_in_mind(&self, failure: Failure, name: &str) -> Failure {
+        if is_place(name) {
+            let sentence = format!(
+                "{} is where to measure, and no run: measure there and elsewhere (iolag bench metadata DIR OTHER --repeat 6), then \
+                 iolag compare campaign:last",
+                one_line(&redact(name))
+            );
+            return Failure::usage(sentence);
+        }
         if name.contains('/') || name.parse::<BaselineName>().is_err() {
             return failure;
         }
@@ -318,6 +332,17 @@ impl Resolving<'_> {
 
 fn is_running(record: &RunRecord) -> bool {
     KeeperIdentity::of(record).is_some_and(|keeper| keeper.is_alive())
+}
+
+/// A name out of run.json.
+fn shown(name: &str) -> String {
+    one_line(&redact(name))
+}
+
+/// Whether it is a target of a bench, and not the directory of a run.
+fn is_place(name: &str) -> bool {
+    let is_no_run = |path: &Path| path.is_dir() && !path.join(RECORD).exists();
+    Target::parse(name).is_ok_and(|target| target.directory().is_none_or(is_no_run))
 }
 
 fn needs_another(advice: &str) -> Failure {

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::path::PathBuf;
 
 use iolag_conduct::{ExitCode, Failure};
-use iolag_model::{RunId, RunRecord, WallSpan, WallTime, counted};
+use iolag_model::{RunId, RunRecord, WallSpan, WallTime, counted, one_line};
 use iolag_store::{BaselineName, Flaw, Listed, RunDirectory, Store};
 
 use crate::commands::Located;
@@ -111,7 +111,7 @@ impl<'a> Selection<'a> {
         } else {
             let of_name = records().filter_map(|record| record.labels.get(name));
             let near = of_name.map(String::as_str).find(|known| are_near(known, value));
-            let near = near.map(|known| format!("; the nearest is {name}={known}"));
+            let near = near.map(|known| format!("; the nearest is {name}={}", one_line(known)));
             sentence.push_str(&near.unwrap_or_default());
             sentence.push_str("; iolag list shows labels");
         }

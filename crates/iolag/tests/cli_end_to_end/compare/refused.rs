@@ -20,7 +20,12 @@ fn what_was_typed_wrongly_is_said_before_anything_is_read() {
     let user = User::new();
     for (arguments, expected) in [
         (&[][..], "<SIDE>"),
-        (&["last"], "compare needs a base and another side: name a second one"),
+        (&["last"], "another side: name a second one, as in iolag compare last OTHER"),
+        (
+            &["memory:", "last"],
+            "invalid value 'memory:' for '<SIDE>...': this is where to measure, and no run: measure there",
+        ),
+        (&["/tmp", "/"], "/tmp is where to measure, and no run: measure there and elsewhere"),
         (&["lable:client=nfs", "last"], "did you mean label:client=nfs?"),
         (&["label:client", "last"], "expected label:NAME=VALUE"),
         (&["campaign:", "last"], "expected campaign:RUN"),
@@ -73,6 +78,28 @@ fn who_chooses_no_run_is_told_what_is_nearest() {
         "the others are compared: {said:?}"
     );
     assert!(said.errors.contains("no run has the label client=nfs"), "{said:?}");
+}
+
+#[test]
+fn what_stands_in_a_run_steers_no_terminal_and_is_one_line() {
+    let user = User::new();
+    bench(&user, &["memory:"], &["--label", "client=lustre"]);
+    let id = ids(&user).remove(0);
+    let file = user.store().join("runs").join(&id).join("run.json");
+    let record = fs::read_to_string(&file).unwrap();
+    let bad = "l\\u001bustre";
+    fs::write(
+        &file,
+        record.replace("lustre", bad).replace("memory:", "memory:\\u001b[31m\\niolag: all is well"),
+    )
+    .unwrap();
+    for arguments in [&["label:client=lustre", &id][..], &["campaign:last:x", &id], &["campaign:last"]] {
+        let said = user.iolag(&[&["compare"], arguments].concat());
+        assert_ne!(said.code, 0, "{arguments:?}: {said:?}");
+        assert!(!said.errors.contains('\u{1b}'), "{arguments:?}: {said:?}");
+        assert!(!said.errors.contains("\niolag: all is well"), "{arguments:?}: {said:?}");
+        assert!(said.errors.contains('\u{fffd}'), "{arguments:?}: {said:?}");
+    }
 }
 
 #[test]
