@@ -62,12 +62,19 @@ pub enum Doubt {
         /// The labels of each side: `client=nfs`, and `no system` where it has not got one.
         labels: Vec<Vec<String>>,
     },
-    /// Sides are one file system by two names: a difference is of directories, or of chance.
+    /// Sides are one file system by two names, so that a difference is not of file systems.
     OneFileSystem {
         /// Which sides, by their place.
         sides: Vec<usize>,
         /// The device, as `0:45`.
         device: String,
+    },
+    /// Sides that were named otherwise measured in one directory: a difference is of chance.
+    OneDirectory {
+        /// Which sides, by their place.
+        sides: Vec<usize>,
+        /// Its path.
+        directory: String,
     },
     /// All runs of one side came before those of another: what changed in time and what differs between sides cannot be told apart.
     OneAfterTheOther {

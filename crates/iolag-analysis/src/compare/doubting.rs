@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use iolag_model::{Order, RunId, format_bytes};
 
+use super::cells::TARGET;
 use super::doubt::{Doubt, Fact};
 use super::side::{Side, Unit, UnitBlock, defining_labels};
 use crate::run::values::RunQuantity;
@@ -19,7 +20,8 @@ const PAUSE_MOST_NS: u64 = 3_600_000_000_000;
 
 /// What to know of these sides: what makes them hardly comparable first.
 pub(super) fn doubts(sides: &[Side], quantity: RunQuantity, across: &[String]) -> Vec<Doubt> {
-    let mut doubts = one_file_system(sides);
+    let mut doubts = one_directory(sides);
+    doubts.extend(one_file_system(sides));
     let patterns = different_patterns(sides, quantity);
     let is_told = |fact: &Fact| {
         let name = fact.to_string();
@@ -137,6 +139,25 @@ fn differing_caches(sides: &[Side]) -> Option<(Fact, Vec<Vec<String>>)> {
         (least, most) => format!("{least} to {most}"),
     };
     Some((Fact::CacheState, ranges.iter().map(|range| range.map(told).into_iter().collect()).collect()))
+}
+
+/// Sides of which the user named the targets differently, and which are the same: a symbolic link, or a way that goes up and down again.
+fn one_directory(sides: &[Side]) -> Vec<Doubt> {
+    let named = |side: &Side| -> BTreeSet<String> {
+        side.units.iter().filter_map(|unit| unit.coordinates.get(TARGET)).cloned().collect()
+    };
+    let mut places: BTreeMap<[BTreeSet<String>; 4], Vec<usize>> = BTreeMap::new();
+    for (at, side) in sides.iter().enumerate().filter(|(_, side)| !named(side).is_empty()) {
+        let [host, source, device] = [Fact::Host, Fact::Source, Fact::Device].map(|fact| values(side, &fact));
+        let targets = targets(side).into_iter().map(str::to_owned).collect();
+        places.entry([targets, host, source, device]).or_default().push(at);
+    }
+    let doubt = |([targets, ..], own): ([BTreeSet<String>; 4], Vec<usize>)| {
+        let names: BTreeSet<BTreeSet<String>> = own.iter().map(|side| named(&sides[*side])).collect();
+        let directory = targets.into_iter().collect::<Vec<_>>().join(", ");
+        (names.len() > 1).then_some(Doubt::OneDirectory { sides: own, directory })
+    };
+    places.into_iter().filter_map(doubt).collect()
 }
 
 /// Sides of different names on one device of one host.

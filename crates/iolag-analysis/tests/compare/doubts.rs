@@ -108,6 +108,28 @@ fn two_names_of_one_file_system_are_told() {
 }
 
 #[test]
+fn two_names_of_one_directory_are_told() {
+    let place = ["nfs4", "server:/export", "0:45", "rw"];
+    let named = |name: &str, source: &str| {
+        let mut side =
+            at(with_facts(stats(name), &[(Fact::Host, "login1")]), "/a", ["nfs4", source, "0:45", "rw"]);
+        for unit in &mut side.units {
+            unit.coordinates.insert("target".to_owned(), name.to_owned());
+        }
+        side
+    };
+    let table = compared(vec![named("/a", place[1]), named("/link", place[1])]);
+    assert_eq!(table.doubts, [Doubt::OneDirectory { sides: vec![0, 1], directory: "/a".into() }]);
+    // Under one mount point there was something else.
+    let table = compared(vec![named("/a", place[1]), named("/link", "server:/other")]);
+    assert!(
+        !table.doubts.iter().any(|doubt| matches!(doubt, Doubt::OneDirectory { .. })),
+        "{:?}",
+        table.doubts
+    );
+}
+
+#[test]
 fn mounts_are_doubted_where_they_are_not_what_is_compared() {
     let mount = |name: &str, target: &str, options: &str| {
         at(stats(name), target, ["nfs4", "server:/e", "0:45", options])

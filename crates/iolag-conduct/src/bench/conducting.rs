@@ -13,6 +13,7 @@ use iolag_workload::workload;
 use crate::bench::campaign::{Campaign, PlannedRun, Point};
 use crate::bench::continuing::{positions, working_place};
 use crate::bench::measurer::{self, BenchAssignment};
+use crate::bench::one_directory::refuse_one_directory;
 use crate::bench::sides::{Afterwards, Undone, When, execute};
 use crate::bench::stopping::Precise;
 use crate::bench::{Benched, benched};
@@ -61,13 +62,14 @@ pub struct CampaignEnd {
 /// come to.
 ///
 /// # Errors
-/// If no run could be made.
+/// If no run could be made, or two sides are one directory.
 pub fn conduct_campaign(
     campaign: &Campaign,
     earlier: &[(usize, &Stored)],
     keeper: &Keeper,
     attendant: &mut dyn CampaignAttendant,
 ) -> Result<CampaignEnd, Failure> {
+    refuse_one_directory(campaign.runs.iter().map(|run| &run.point.side))?;
     let mut conducting = Conducting {
         campaign,
         keeper,

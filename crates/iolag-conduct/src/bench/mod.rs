@@ -7,6 +7,7 @@ mod continuing;
 mod floor;
 mod measurer;
 pub(crate) mod metadata;
+mod one_directory;
 pub(crate) mod options;
 mod order;
 pub(crate) mod plan;

@@ -373,6 +373,10 @@ fn doubts<'a>(table: &'a ComparedTable, names: &[&'a str]) -> Vec<DoubtDocument<
             Doubt::OneAfterTheOther { first, after, .. } => {
                 ("one-after-the-other".to_owned(), vec![of(*first, None), of(*after, None)])
             }
+            Doubt::OneDirectory { sides, directory } => {
+                let directory = std::slice::from_ref(directory);
+                ("one-directory".to_owned(), sides.iter().map(|side| of(*side, Some(directory))).collect())
+            }
             Doubt::DifferentPatterns { patterns } => {
                 let patterns = patterns.iter().enumerate();
                 (

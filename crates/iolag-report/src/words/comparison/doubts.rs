@@ -36,7 +36,7 @@ pub(crate) fn sentence(doubt: &Doubt, names: &SideNames, units: UnitKind) -> Str
             let told = told(&values, names);
             match fact {
                 fact if of_host(fact) => format!("{fact} {told}"),
-                Fact::Option(_) => format!("the option {} differs: {told}", plain(&fact.to_string())),
+                Fact::Option(_) => format!("the option --{} differs: {told}", plain(&fact.to_string())),
                 Fact::MountOptions => format!("mount options differ: {told}"),
                 _ => format!("the {fact} differs: {told}"),
             }
@@ -47,13 +47,18 @@ pub(crate) fn sentence(doubt: &Doubt, names: &SideNames, units: UnitKind) -> Str
         ),
         Doubt::OneFileSystem { sides, device } => {
             format!(
-                "one file system by two names, {} (device {}): a difference is of directories, or of chance",
+                "one file system by two names, {} (device {}): a difference is not of file systems, but of directories, of what is wrapped around them or done before, or of chance",
                 names.list(sides),
                 plain(device)
             )
         }
+        Doubt::OneDirectory { sides, directory } => format!(
+            "one directory by two names, {} ({}): what differs between them differs by chance",
+            names.list(sides),
+            plain(directory)
+        ),
         Doubt::OneAfterTheOther { first, after, apart_ns } => format!(
-            "all {} of {} came before those of {} ({} apart): what changed in time and what differs between sides cannot be told apart",
+            "all {} of {} came before those of {} (their middles are {} apart): what changed in time and what differs between sides cannot be told apart",
             unit_names(units)[1],
             names.short(*first),
             names.short(*after),
@@ -141,7 +146,7 @@ mod tests {
         );
         assert_eq!(
             differs(Fact::Option("objects".to_owned()), [&["1000"], &["1000"], &["1", "2", "3", "4", "5\n"]]),
-            "the option objects differs: 1000 (native and lnet-1.8.1), 1, 2, 3 and 2 others (nfs)."
+            "the option --objects differs: 1000 (native and lnet-1.8.1), 1, 2, 3 and 2 others (nfs)."
         );
     }
 
@@ -149,7 +154,7 @@ mod tests {
     fn other_doubts_have_sentences_of_their_own() {
         assert_eq!(
             told(Doubt::OneFileSystem { sides: vec![0, 2], device: "0:45".to_owned() }),
-            "one file system by two names, native and nfs (device 0:45): a difference is of directories, or of chance."
+            "one file system by two names, native and nfs (device 0:45): a difference is not of file systems, but of directories, of what is wrapped around them or done before, or of chance."
         );
         let labels =
             [["client=native", "system=quiet"], ["client=lnet", "system=quiet"], ["client=nfs", "no system"]]

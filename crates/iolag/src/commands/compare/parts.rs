@@ -35,6 +35,14 @@ impl Part {
         self.name() == typed || Path::new(self.name()) == absolute(Path::new(typed))
     }
 
+    /// Whether its runs measured in what `typed` names: the path without symbolic links of what was named with them.
+    pub fn measured_in(&self, typed: &str, runs: &[FoundRun]) -> bool {
+        let path = absolute(Path::new(typed));
+        let own = runs.iter().filter(|run| self.has(&run.record));
+        own.flat_map(|run| &run.record.targets)
+            .any(|target| target.name == typed || Path::new(&target.name) == path)
+    }
+
     /// Whether a run has something of it.
     pub fn has(&self, record: &RunRecord) -> bool {
         match self {

@@ -160,8 +160,10 @@ impl Resolving<'_> {
             SideChoice::Campaign { run, part: Some(part) } => {
                 let (id, mut found) = self.selection.campaign(run)?;
                 let parts = parts_of(&found.runs);
-                let Some(part) = parts.iter().find(|known| known.is_called(part)).cloned() else {
-                    let known: Vec<_> = parts.iter().map(|part| redact(part.name())).collect();
+                let by_name = parts.iter().find(|known| known.is_called(part));
+                let resolved = || parts.iter().find(|known| known.measured_in(part, &found.runs));
+                let Some(part) = by_name.or_else(resolved).cloned() else {
+                    let known: Vec<_> = parts.iter().map(|part| shown(part.name())).collect();
                     let sentence = format!(
                         "campaign {id} has no target or side {part}: choose from {}",
                         known.join(", ")

@@ -48,6 +48,25 @@ fn the_named_directory_is_measured_in_and_no_other() {
     }
 }
 
+#[test]
+fn two_names_of_one_directory_are_not_compared() {
+    let user = User::new();
+    let directory = user.directory("x");
+    std::os::unix::fs::symlink(&directory, user.path("link")).unwrap();
+    for other in ["x/../x", "link"] {
+        let refused = user.iolag(&[&["bench", "metadata", "x", other][..], &SMALL[..]].concat());
+        assert_eq!((refused.code, refused.output.as_str()), (2, ""), "{refused:?}");
+        let told = format!("are one directory, {directory}: what differs would differ by chance");
+        assert!(refused.errors.contains(&told), "{refused:?}");
+    }
+    assert_eq!(names(Path::new(&directory)), [""; 0]);
+    // The same with something around it is another.
+    let delayed = "delayed:1us:link";
+    user.fine(&[&["bench", "metadata", "x", delayed][..], &SMALL[..]].concat());
+    let link = format!("campaign:last:delayed:1us:{directory}");
+    user.fine(&["compare", "campaign:last:x", &link]);
+}
+
 /// Where one would end up who took the text apart at some other colon.
 fn traps(user: &User, directory: &str) -> Vec<String> {
     let named = user.directory(directory);
