@@ -55,6 +55,9 @@ pub fn compare_sides(sides: Vec<Side>, options: &CompareOptions) -> Result<Compa
 fn with_units(mut sides: Vec<Side>) -> (Vec<Side>, Vec<LeftOut>) {
     let mut left_out = Vec::new();
     for (at, side) in sides.iter_mut().enumerate() {
+        if side.units.is_empty() {
+            left_out.push(LeftOut::Side { side: at });
+        }
         side.units.sort_by(|one, other| (one.span_ns, &one.name).cmp(&(other.span_ns, &other.name)));
         let no_unit = |unit: &&Unit| !unit.standing.is_unit();
         let told = |unit: &Unit| LeftOut::Run { side: at, run: unit.name.clone(), standing: unit.standing };
@@ -97,6 +100,8 @@ impl Judging {
     fn against_the_base(&self, rows: &[Row]) -> (Vec<ComparedRow>, u32) {
         let others = || rows.iter().flat_map(|row| (1..row.sides.len()).map(move |other| (row, [0, other])));
         let (cells, family) = self.judged(others());
+        // Without an interval there is none that could hold.
+        let family = if cells.iter().all(|cell| cell.compared.interval.is_none()) { 0 } else { family };
         let mut cells = cells.into_iter();
         let row = |row: &Row| ComparedRow {
             key: row.key.clone(),

@@ -91,8 +91,9 @@ pub struct UnitValue {
     pub amounts: Vec<(RunQuantity, RunAmount)>,
 }
 
-/// The labels that differ because the sides do: each side has one value, and not all have the same.
+/// The labels that differ because the sides do: each side that has runs has one value, and not all have the same.
 pub fn defining_labels(sides: &[Side]) -> BTreeSet<String> {
+    let sides: Vec<&Side> = sides.iter().filter(|side| !side.units.is_empty()).collect();
     let units = sides.iter().flat_map(|side| &side.units);
     let names: BTreeSet<String> = units.flat_map(|unit| unit.labels.keys().cloned()).collect();
     let values = |side: &Side, name: &str| -> BTreeSet<Option<String>> {

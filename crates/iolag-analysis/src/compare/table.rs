@@ -64,24 +64,25 @@ pub struct ComparedTable {
 }
 
 impl ComparedTable {
-    /// What the rules cannot be judged of, by name: rows that not all sides have, and sides that say nothing.
-    pub fn not_judged(&self) -> Vec<String> {
-        let is_meant = |rule: &FailRule, cell: Cell| {
+    /// The rows that a rule is meant for and not all sides have, with the sides that lack them: there it is neither kept nor broken.
+    pub fn not_judged<'a>(
+        &'a self,
+        rule: &'a FailRule,
+    ) -> impl Iterator<Item = (&'a RowKey, &'a [usize])> + 'a {
+        let is_meant = |cell: Cell| {
             // Not every row has a rate.
             let has_value = rule.quantity != RunQuantity::Rate || self.quantity == RunQuantity::Rate;
             has_value && rule.operation.is_none_or(|operation| operation == cell.operation)
         };
-        let of_row = |left_out: &LeftOut| match left_out {
-            LeftOut::Row { key, .. } => Some(key.cell),
-            LeftOut::Run { .. } => None,
-        };
-        let cells = self.left_out.iter().filter_map(of_row);
-        let cells = cells.filter(|cell| self.rules.iter().any(|rule| is_meant(rule, *cell)));
-        let silent = self.sides.iter().filter(|side| side.runs.is_empty() && !self.rules.is_empty());
-        cells
-            .map(|cell| cell.operation.name().to_owned())
-            .chain(silent.map(|side| side.name.clone()))
-            .collect()
+        self.left_out.iter().filter_map(move |left_out| match left_out {
+            LeftOut::Row { key, missing } => is_meant(key.cell).then_some((key, missing.as_slice())),
+            LeftOut::Side { .. } | LeftOut::Run { .. } => None,
+        })
+    }
+
+    /// The sides that have no run, by their place.
+    pub fn silent(&self) -> Vec<usize> {
+        (0..self.sides.len()).filter(|side| self.sides[*side].runs.is_empty()).collect()
     }
 }
 
@@ -199,6 +200,11 @@ pub struct BetweenOthers {
 /// What is not in the table, and why.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LeftOut {
+    /// A side of which no run was made.
+    Side {
+        /// Its place.
+        side: usize,
+    },
     /// A run that says nothing of its target.
     Run {
         /// Of which side, by its place.

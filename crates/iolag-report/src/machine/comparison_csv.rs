@@ -73,8 +73,8 @@ fn of_cell(row: &ComparedRow, other: usize, cell: &ComparedCell) -> [String; 15]
         number(estimate.and_then(raw_factor)),
         number(compared.interval.and(compared.difference.as_ref()).map(|difference| difference.p())),
         number(compared.p_adjusted),
-        raw_word(compared.word).to_owned(),
-        optional(more(compared.word)),
+        raw_word(cell).to_owned(),
+        optional(more(cell)),
         cell.bounded[0].to_string(),
         cell.bounded[1].to_string(),
     ]

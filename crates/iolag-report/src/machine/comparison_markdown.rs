@@ -18,7 +18,7 @@ pub fn comparison_markdown(table: &ComparedTable) -> String {
     let (names, rows) = (SideNames::of(table), RowNames::of(table));
     let mut text = String::new();
     push(&mut text, format_args!("{}  ", escape(&heading(table, &names))));
-    push(&mut text, format_args!("{}\n", escape(&capitalised(&design(table, &rows)))));
+    push(&mut text, format_args!("{}\n", escape(&capitalised(&design(table, &names, &rows)))));
     let doubts: Vec<String> = doubts(table, &names).iter().map(|doubt| capitalised(doubt)).collect();
     list(&mut text, "Before you trust the numbers:", &doubts);
     let titles: Vec<String> = names.short.iter().map(|name| escape(name)).collect();

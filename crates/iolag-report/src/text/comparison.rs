@@ -20,7 +20,7 @@ pub fn comparison_text(table: &ComparedTable, width: usize, colour: Colour) -> S
     let (names, rows) = (SideNames::of(table), RowNames::of(table));
     let mut text = Paragraphs { text: String::new(), width };
     text.line(&heading(table, &names), "");
-    text.line(&design(table, &rows), "");
+    text.line(&design(table, &names, &rows), "");
     let mut doubts = doubts(table, &names);
     match doubts.len() {
         0 => {}

@@ -102,7 +102,7 @@ pub(crate) fn draw(
     with_curves.truncate(most);
     let more = if left_out > 0 { format!(" {left_out} more rows are not drawn.") } else { String::new() };
     let every = curves.len().div_ceil(CURVES_MAX).max(1);
-    let fewer = every_in_words(every);
+    let fewer = every_in_words("run", every);
     let open = curves.iter().any(|curve| curve.open_from_ns.is_some());
     let open = if open { " What had not ended goes on in dots." } else { "" };
     sheet.caption(&format!("Dashed lines, where they are within: 0.1, 1 and 10 s.{open}{more}{fewer}"));

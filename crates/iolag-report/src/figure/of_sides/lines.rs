@@ -108,11 +108,11 @@ pub(crate) fn legend(sheet: &mut Sheet, names: &SideNames, first: usize) {
 }
 
 /// For captions: that only every so many runs are drawn.
-pub(crate) fn every_in_words(every: usize) -> String {
+pub(crate) fn every_in_words(one: &str, every: usize) -> String {
     match every {
         0 | 1 => String::new(),
-        2 => " Only every other run is drawn.".to_owned(),
-        every => format!(" Only one run of {every} is drawn."),
+        2 => format!(" Only every other {one} is drawn."),
+        every => format!(" Only one {one} of {every} is drawn."),
     }
 }
 

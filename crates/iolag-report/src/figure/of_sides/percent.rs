@@ -23,14 +23,14 @@ pub(crate) fn draw(sheet: &mut Sheet, table: &ComparedTable) -> Result<(), Figur
         names.short(0)
     ));
     legend(sheet, &names, 1);
-    sheet.caption(&caption(table, &rows));
+    sheet.caption(&caption(table, &names, &rows));
     if table.rows.is_empty() {
         sheet.nothing("There is nothing to draw: the sides have nothing in common.");
         return Ok(());
     }
     let lines = Lines::new(sheet, table, 1);
     lines.tell_left_out(sheet);
-    let told = |cell: &ComparedCell| word(table.same_within, cell.compared.word);
+    let told = |cell: &ComparedCell| word(table, cell);
     let widest = cells(table).map(|cell| sheet.font().width(&told(cell), sheet.text)).max().unwrap_or(0);
     let room = widest.min(sheet.free.width() / WORDS_PART);
     let mut region = sheet.free;
@@ -61,7 +61,7 @@ pub(crate) fn draw(sheet: &mut Sheet, table: &ComparedTable) -> Result<(), Figur
     Ok(())
 }
 
-fn caption(table: &ComparedTable, rows: &RowNames) -> String {
+fn caption(table: &ComparedTable, names: &SideNames, rows: &RowNames) -> String {
     let estimates = |cell: &ComparedCell| cell.compared.difference.as_ref().map(|one| one.estimate());
     let is_cross = |cell: &ComparedCell| {
         cell.compared.interval.is_none() && estimates(cell).is_some_and(|one| one.known().is_some())
@@ -86,7 +86,7 @@ fn caption(table: &ComparedTable, rows: &RowNames) -> String {
     };
     format!(
         "{}. The band is what counts as the same, within {}.{cross}{diamond}{arrows}",
-        design(table, rows),
+        design(table, names, rows),
         same(table.same_within)
     )
 }

@@ -9,6 +9,7 @@ use super::scale::scale_of;
 use crate::figure::error::FigureError;
 use crate::figure::paper::sheet::{INK, Panel, Sheet};
 use crate::figure::scene::shapes::{Align, MarkShape};
+use crate::words::comparison::cells::unit_names;
 use crate::words::comparison::names::{RowNames, SideNames};
 use crate::words::percent::ends;
 
@@ -17,7 +18,8 @@ const DOTS_MAX: usize = 10_000;
 
 pub(crate) fn draw(sheet: &mut Sheet, table: &ComparedTable) -> Result<(), FigureError> {
     let (names, rows) = (SideNames::of(table), RowNames::of(table));
-    sheet.title("Every run, against the middle of the base");
+    let [one, _] = unit_names(table.units);
+    sheet.title(&format!("Every {one}, against the middle of the base"));
     legend(sheet, &names, 0);
     let all: usize = table.rows.iter().flat_map(|row| &row.sides).map(|side| side.amounts.len()).sum();
     let every = all.div_ceil(DOTS_MAX).max(1);
@@ -40,7 +42,7 @@ pub(crate) fn draw(sheet: &mut Sheet, table: &ComparedTable) -> Result<(), Figur
     for (index, row) in drawn().enumerate() {
         let zero = Zero::of(row);
         if matches!(zero, Zero::Nothing) {
-            let text = format!("no run of {} says how fast it is", names.base());
+            let text = format!("no {one} of {} says how fast it is", names.base());
             let (region, (_, y)) = (panel.region(), panel.place(0.0, lines.at(index, 0)));
             let place = (region.left.midpoint(region.right), y + sheet.text / 3);
             sheet.label(&text, place, sheet.text, Align::Middle, INK);
@@ -62,22 +64,26 @@ pub(crate) fn draw(sheet: &mut Sheet, table: &ComparedTable) -> Result<(), Figur
 
 fn caption(table: &ComparedTable, every: usize) -> String {
     let mut speeds = table.rows.iter().flat_map(|row| &row.sides).flat_map(|side| &side.speeds);
+    let [one, several] = unit_names(table.units);
     let bounds = match (speeds.any(|speed| speed.known().is_none()), table.quantity.threshold()) {
         (false, _) => String::new(),
         (true, None) => {
-            " A triangle: a run that hung or failed was no faster than that; an arrow alone: nobody knows."
-                .to_owned()
+            format!(
+                " A triangle: a {one} that hung or failed was no faster than that; an arrow alone: nobody knows."
+            )
         }
         (true, Some(threshold)) => format!(
-            " A triangle and an arrow: somewhere from there on, because a run hung or failed, or had none over {}.",
+            " A triangle and an arrow: somewhere from there on, because a {one} hung or failed, or had none over {}.",
             format_duration(threshold)
         ),
     };
     let of_known = match table.rows.iter().any(|row| matches!(Zero::of(row), Zero::OfKnown(_))) {
-        true => " Where such runs leave the base without a middle, that of its others stands for it.",
-        false => "",
+        true => format!(
+            " Where such {several} leave the base without a middle, that of its others stands for it."
+        ),
+        false => String::new(),
     };
-    format!("A dot is a run, a bar the middle of a side.{bounds}{of_known}{}", every_in_words(every))
+    format!("A dot is a {one}, a bar the middle of a side.{bounds}{of_known}{}", every_in_words(one, every))
 }
 
 /// What the runs of a row are shown against, as the logarithm of a speed.

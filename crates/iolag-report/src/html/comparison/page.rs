@@ -63,7 +63,7 @@ fn write_body(
     page.element("<h1>", title, "</h1>\n<p class=\"lede\">")
         .plain(&heading(compared, names))
         .raw("</p>\n<p>");
-    page.plain(&capitalised(&design(compared, &rows))).raw(".</p>\n</header>\n<main>\n");
+    page.plain(&capitalised(&design(compared, names, &rows))).raw(".</p>\n</header>\n<main>\n");
     table(compared, names, &rows, page);
     for remark in remarks(compared) {
         page.raw("<p class=\"faint\">").plain(&remark).raw("</p>\n");

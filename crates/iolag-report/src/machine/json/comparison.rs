@@ -175,6 +175,7 @@ struct SideFact<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum LeftOutDocument<'a> {
+    Side { side: &'a str },
     Run { run: &'a str, side: &'a str, standing: &'static str },
     Row { row: KeyDocument<'a>, missing: Vec<&'a str> },
 }
@@ -185,6 +186,8 @@ struct RuleDocument<'a> {
     row: usize,
     other: &'a str,
     factor: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    factor_bounds: Option<Ends>,
     interval: Option<Ends>,
     outcome: &'static str,
     more: Option<u32>,
@@ -334,7 +337,7 @@ fn cell_document<'a>(
 fn judged(cell: &ComparedCell) -> Judged {
     let compared = &cell.compared;
     let p = compared.interval.and(compared.difference.as_ref()).map(|difference| difference.p());
-    Judged { p, p_adjusted: compared.p_adjusted, word: raw_word(compared.word), more: more(compared.word) }
+    Judged { p, p_adjusted: compared.p_adjusted, word: raw_word(cell), more: more(cell) }
 }
 
 fn between<'a>(names: &[&'a str], one: &BetweenOthers) -> BetweenDocument<'a> {
@@ -370,12 +373,12 @@ fn doubts<'a>(table: &'a ComparedTable, names: &[&'a str]) -> Vec<DoubtDocument<
                 let device = std::slice::from_ref(device);
                 ("one-file-system".to_owned(), sides.iter().map(|side| of(*side, Some(device))).collect())
             }
-            Doubt::OneAfterTheOther { first, after, .. } => {
-                ("one-after-the-other".to_owned(), vec![of(*first, None), of(*after, None)])
-            }
             Doubt::OneDirectory { sides, directory } => {
                 let directory = std::slice::from_ref(directory);
                 ("one-directory".to_owned(), sides.iter().map(|side| of(*side, Some(directory))).collect())
+            }
+            Doubt::OneAfterTheOther { first, after, .. } => {
+                ("one-after-the-other".to_owned(), vec![of(*first, None), of(*after, None)])
             }
             Doubt::DifferentPatterns { patterns } => {
                 let patterns = patterns.iter().enumerate();
@@ -406,6 +409,7 @@ const fn standing_name(standing: Standing) -> &'static str {
 
 fn left_out<'a>(names: &[&'a str], one: &'a LeftOut) -> LeftOutDocument<'a> {
     match one {
+        LeftOut::Side { side } => LeftOutDocument::Side { side: name(names, *side) },
         LeftOut::Run { side, run, standing } => {
             let standing = standing_name(*standing);
             LeftOutDocument::Run { run, side: name(names, *side), standing }
@@ -430,6 +434,7 @@ fn rules<'a>(table: &'a ComparedTable, names: &[&'a str]) -> Vec<RuleDocument<'a
             row: outcome.row,
             other: name(names, outcome.side),
             factor: outcome.factor.known().and_then(raw_factor),
+            factor_bounds: outcome.factor.known().is_none().then(|| ends(outcome.factor, raw_factor)),
             interval: outcome.interval.map(|interval| ends(interval, raw_factor)),
             outcome: word,
             more,

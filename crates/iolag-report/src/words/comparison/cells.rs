@@ -65,15 +65,16 @@ pub(crate) fn word_of(table: &ComparedTable, cell: &ComparedCell) -> String {
         (Some(base), None) => format!(" ({base} of the base hung or failed)"),
         (Some(base), Some(other)) => format!(" ({other}, {base} of the base, hung or failed)"),
     };
-    format!("{}{remark}", word(table.same_within, cell.compared.word))
+    format!("{}{remark}", word(table, cell))
 }
 
 /// The word alone.
-pub(crate) fn word(same_within: f64, word: ComparedWord) -> String {
-    match word {
+pub(crate) fn word(table: &ComparedTable, cell: &ComparedCell) -> String {
+    match cell.compared.word {
+        _ if is_alone(cell) => format!("no {} here", unit_names(table.units)[0]),
         ComparedWord::Faster => "faster".to_owned(),
         ComparedWord::Slower => "slower".to_owned(),
-        ComparedWord::Same => format!("same within {}", same(same_within)),
+        ComparedWord::Same => format!("same within {}", same(table.same_within)),
         ComparedWord::NoDifferenceShown => "no difference shown".to_owned(),
         ComparedWord::TooFew { more } => format!("too few: {more} more"),
     }
@@ -84,9 +85,15 @@ pub(crate) fn same(same_within: f64) -> String {
     format!("{} %", percentage(100.0 * same_within))
 }
 
+/// Whether there is nothing to compare: more runs would not tell.
+pub(crate) fn is_alone(cell: &ComparedCell) -> bool {
+    cell.runs.contains(&0)
+}
+
 /// For programs.
-pub(crate) const fn raw_word(word: ComparedWord) -> &'static str {
-    match word {
+pub(crate) fn raw_word(cell: &ComparedCell) -> &'static str {
+    match cell.compared.word {
+        _ if is_alone(cell) => "no-run",
         ComparedWord::Faster => "faster",
         ComparedWord::Slower => "slower",
         ComparedWord::Same => "same",
@@ -96,9 +103,9 @@ pub(crate) const fn raw_word(word: ComparedWord) -> &'static str {
 }
 
 /// How many runs are lacking, if that is why nothing is said.
-pub(crate) const fn more(word: ComparedWord) -> Option<u32> {
-    match word {
-        ComparedWord::TooFew { more } => Some(more),
+pub(crate) fn more(cell: &ComparedCell) -> Option<u32> {
+    match cell.compared.word {
+        ComparedWord::TooFew { more } if !is_alone(cell) => Some(more),
         _ => None,
     }
 }

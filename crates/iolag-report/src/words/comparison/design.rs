@@ -1,12 +1,12 @@
 //! How a comparison came about: what is compared, runs and blocks, what its intervals promise.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use iolag_analysis::compare::{ComparedCell, ComparedTable, Pairs, UnitKind};
-use iolag_analysis::{ComparedWord, RunMethod};
+use iolag_analysis::{ComparedWord, RunMethod, joined};
 use iolag_model::{counted, format_duration};
 
-use super::cells::{more_units, quantity_in_words, same, units};
+use super::cells::{is_alone, more, more_units, quantity_in_words, same, units};
 use super::names::{RowNames, SideNames};
 use crate::words::percent::is_factor;
 
@@ -19,19 +19,22 @@ pub(crate) fn heading(table: &ComparedTable, names: &SideNames) -> String {
         let estimate = cell.compared.difference.as_ref().map(|difference| difference.estimate());
         estimate.is_some_and(|estimate| is_factor(estimate, cell.compared.interval))
     });
+    let base = names.base();
     let factors = if has_factors { " ×10 is ten times as fast, ÷10 a tenth." } else { "" };
     format!(
-        "Speed by {}, in percent of {}: positive is faster, negative is slower.{factors}",
+        "Speed by {}, in percent of {base}{} positive is faster, negative is slower.{factors}",
         quantity_in_words(table.quantity),
-        names.base()
+        // As of `memory:`.
+        if base.ends_with(':') { ";" } else { ":" }
     )
 }
 
 /// As in `9 blocks of 3 runs, interleaved; intervals hold together in 95 % of such tables (4 cells)`.
-pub(crate) fn design(table: &ComparedTable, rows: &RowNames) -> String {
-    let mut parts = vec![pairs(table)];
+pub(crate) fn design(table: &ComparedTable, names: &SideNames, rows: &RowNames) -> String {
+    let mut parts = vec![pairs(table, names)];
     parts.extend((!rows.common.is_empty()).then(|| rows.common.join(", ")));
     match table.family {
+        _ if cells(table).all(|cell| cell.compared.interval.is_none()) => {}
         0 => {}
         1 => parts.push("the interval holds in 95 % of such tables (1 cell)".to_owned()),
         family => parts.push(format!("intervals hold together in 95 % of such tables ({family} cells)")),
@@ -59,7 +62,7 @@ pub(crate) fn design(table: &ComparedTable, rows: &RowNames) -> String {
     parts.join("; ")
 }
 
-fn pairs(table: &ComparedTable) -> String {
+fn pairs(table: &ComparedTable, names: &SideNames) -> String {
     let blocks: BTreeSet<(u32, &str)> = cells(table)
         .filter_map(|cell| match cell.pairs {
             Pairs::Blocks { blocks, order } => Some((blocks, order.name())),
@@ -77,22 +80,20 @@ fn pairs(table: &ComparedTable) -> String {
             }
         };
         let orders = orders.iter().copied().collect::<Vec<_>>().join(" or ");
-        format!("{words} of {}, {orders}", units(table.units, table.sides.len() as u32))
+        let is_in_blocks = |side: &usize| {
+            table.rows.iter().any(|row| {
+                row.cells.get(side - 1).is_some_and(|cell| matches!(cell.pairs, Pairs::Blocks { .. }))
+            })
+        };
+        let sides = 1 + (1..table.sides.len()).filter(is_in_blocks).count();
+        format!("{words} of {}, {orders}", units(table.units, sides as u32))
     };
     let apart = || {
-        let counts: BTreeSet<u32> =
-            cells(table).filter(|cell| cell.pairs == Pairs::Apart).flat_map(|cell| cell.runs).collect();
-        let each = match (counts.first(), counts.last()) {
-            (least, most) if least == most => units(table.units, most.copied().unwrap_or(0)),
-            (least, most) => {
-                let most = units(table.units, most.copied().unwrap_or(0));
-                format!("{} to {most}", least.copied().unwrap_or(0))
-            }
+        let not_together = match table.units {
+            UnitKind::Run => "not in blocks",
+            UnitKind::Day => "not in pairs",
         };
-        match table.units {
-            UnitKind::Run => format!("{each} of each side, not in blocks"),
-            UnitKind::Day => format!("{each} of each side, not in pairs"),
-        }
+        format!("{}, {not_together}", each_apart(table, names))
     };
     let shared: Vec<u32> = cells(table)
         .filter_map(|cell| match cell.pairs {
@@ -115,16 +116,45 @@ fn pairs(table: &ComparedTable) -> String {
     }
 }
 
+/// As in `9 runs of each side`, or `4 runs of native and 8 of nfs`; where rows differ in that, `4 to 8 runs of each side`.
+fn each_apart(table: &ComparedTable, names: &SideNames) -> String {
+    let mut counts: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
+    for row in &table.rows {
+        for (side, cell) in
+            (1..).zip(&row.cells).filter(|(_, cell)| cell.pairs == Pairs::Apart && !is_alone(cell))
+        {
+            counts.entry(0).or_default().insert(cell.runs[0]);
+            counts.entry(side).or_default().insert(cell.runs[1]);
+        }
+    }
+    let all: BTreeSet<u32> = counts.values().flatten().copied().collect();
+    let (least, most) = (all.first().copied().unwrap_or(0), all.last().copied().unwrap_or(0));
+    if least == most {
+        return format!("{} of each side", units(table.units, most));
+    }
+    let of_side = |(side, counts): (&usize, &BTreeSet<u32>)| {
+        let [count] = counts.iter().copied().collect::<Vec<_>>()[..] else { return None };
+        Some((count, names.short(*side)))
+    };
+    match counts.iter().map(of_side).collect::<Option<Vec<_>>>() {
+        Some(sides) => {
+            let told = sides.iter().enumerate().map(|(at, (count, name))| match at {
+                0 => format!("{} of {name}", units(table.units, *count)),
+                _ => format!("{count} of {name}"),
+            });
+            joined(told.collect())
+        }
+        None => format!("{least} to {} of each side", units(table.units, most)),
+    }
+}
+
 pub(crate) fn cells(table: &ComparedTable) -> impl Iterator<Item = &ComparedCell> {
     table.rows.iter().flat_map(|row| &row.cells)
 }
 
 /// What to do where words say less than the reader hoped for.
 pub(crate) fn remarks(table: &ComparedTable) -> Vec<String> {
-    let lacking = cells(table).filter_map(|cell| match cell.compared.word {
-        ComparedWord::TooFew { more } => Some(more),
-        _ => None,
-    });
+    let lacking = cells(table).filter_map(more);
     let of_same = cells(table)
         .filter(|cell| cell.compared.word == ComparedWord::NoDifferenceShown)
         .filter_map(|cell| cell.compared.more_for_same);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use iolag_analysis::Standing;
-use iolag_analysis::compare::{ComparedTable, LeftOut, UnitKind};
+use iolag_analysis::compare::{ComparedTable, LeftOut, RowKey, UnitKind};
 use iolag_model::counted;
 
 use super::cells::unit_names;
@@ -12,15 +12,17 @@ use super::names::{SideNames, row_name};
 /// More rows than this are counted.
 const ROWS_MOST: usize = 8;
 
-/// What was left out: first runs that say nothing of their target, then what sides do not have in common.
+/// What was left out: first sides without a run and runs that say nothing of their target, then what sides do not have in common.
 pub(crate) fn left_out(table: &ComparedTable, names: &SideNames) -> Vec<String> {
     let [one, several] = unit_names(table.units);
     let mut runs: BTreeMap<(u8, usize), u64> = BTreeMap::new();
-    let mut rows: BTreeMap<&[usize], Vec<String>> = BTreeMap::new();
-    for one in &table.left_out {
-        match one {
+    let mut rows: BTreeMap<&[usize], Vec<&RowKey>> = BTreeMap::new();
+    let mut sides = Vec::new();
+    for left_out in &table.left_out {
+        match left_out {
+            LeftOut::Side { side } => sides.push(format!("{} has no {one}.", names.short(*side))),
             LeftOut::Run { side, standing, .. } => *runs.entry((weight(*standing), *side)).or_default() += 1,
-            LeftOut::Row { key, missing } => rows.entry(missing).or_default().push(row_name(key)),
+            LeftOut::Row { key, missing } => rows.entry(missing).or_default().push(key),
         }
     }
     let of_runs = runs.into_iter().map(|((weight, side), count)| {
@@ -38,13 +40,17 @@ pub(crate) fn left_out(table: &ComparedTable, names: &SideNames) -> Vec<String> 
         }
     });
     let of_rows = rows.into_iter().map(|(missing, rows)| {
-        let more = rows.len().saturating_sub(ROWS_MOST);
-        let told = rows.into_iter().take(ROWS_MOST).collect::<Vec<_>>().join("; ");
-        let more = if more > 0 { format!("; {more} more rows") } else { String::new() };
         let has = if missing.len() == 1 { "has" } else { "have" };
-        format!("{} {has} no {one} of: {told}{more}.", names.list(missing))
+        format!("{} {has} no {one} of: {}.", names.list(missing), rows_together(rows))
     });
-    of_runs.chain(of_rows).collect()
+    sides.into_iter().chain(of_runs).chain(of_rows).collect()
+}
+
+/// As in `stat, 1 client; read, 1 client; 6 more rows`.
+pub(super) fn rows_together(rows: Vec<&RowKey>) -> String {
+    let more = rows.len().saturating_sub(ROWS_MOST);
+    let told = rows.into_iter().take(ROWS_MOST).map(row_name).collect::<Vec<_>>().join("; ");
+    if more > 0 { format!("{told}; {more} more rows") } else { told }
 }
 
 /// What it means comes first: a target that let nobody begin may be the finding.

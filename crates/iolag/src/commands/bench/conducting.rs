@@ -63,7 +63,7 @@ pub fn conduct(
         MetadataForm::Json => String::from_utf8(campaign::json(&runs)?).map_err(Failure::bug)?,
         MetadataForm::Text | MetadataForm::MdWorkbench | MetadataForm::Csv => String::new(),
     };
-    let text = text + &comparison(&runs, options, common);
+    let text = text + &comparison(&campaign.options.sides, &runs, options, common);
     let delivered = output::deliver(common, &text, || campaign::json(&runs));
     if let Some(history) = &history {
         let stored: Vec<&Stored> = runs.iter().map(|(_, stored)| *stored).collect();
@@ -77,9 +77,14 @@ pub fn conduct(
 }
 
 /// The end of a campaign of several sides: which of them is faster is what it was made for.
-fn comparison(runs: &[(&PlannedRun, &Stored)], options: &CampaignArguments, common: &Common) -> String {
+fn comparison(
+    sides: &[Side],
+    runs: &[(&PlannedRun, &Stored)],
+    options: &CampaignArguments,
+    common: &Common,
+) -> String {
     let units = runs.iter().map(|(planned, stored)| (*planned, unit_of_stored(stored)));
-    let (Some(compared), Some((_, first))) = (compare_campaign(units), runs.first()) else {
+    let (Some(compared), Some((_, first))) = (compare_campaign(sides, units), runs.first()) else {
         return String::new();
     };
     let again = format!("iolag compare campaign:{}", first.record.campaign);

@@ -53,7 +53,7 @@ impl Part {
     }
 }
 
-/// The sides of a campaign, else its targets, in the order in which they were named.
+/// The sides of a campaign, else its targets, in the order in which they were named, also those that have no run.
 pub fn parts_of(runs: &[FoundRun]) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     for record in runs.iter().map(|run| &run.record) {
@@ -66,6 +66,15 @@ pub fn parts_of(runs: &[FoundRun]) -> Vec<Part> {
         parts.extend(own.into_iter().filter(|part| !parts.contains(part)).collect::<Vec<_>>());
     }
     let planned = runs.iter().find_map(|run| run.record.plan.as_ref()).map(|plan| plan.sides.as_slice());
+    let of_plan: fn(String) -> Part = match parts.first() {
+        Some(Part::Side(_)) => Part::Side,
+        Some(Part::Place(_)) => Part::Place,
+        Some(Part::Target(_)) | None => Part::Target,
+    };
+    let is_known = |name: &&String| parts.iter().any(|part| part.name() == **name);
+    let missing: Vec<Part> =
+        planned.unwrap_or_default().iter().filter(|name| !is_known(name)).cloned().map(of_plan).collect();
+    parts.extend(missing);
     // Runs are conducted in another order than sides are named in.
     let place = |part: &Part| planned.unwrap_or_default().iter().position(|name| name == part.name());
     parts.sort_by_key(|part| place(part).unwrap_or(usize::MAX));

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use iolag_analysis::analysed;
 use iolag_analysis::compare::{ComparedTable, RuleJudgement};
 use iolag_analysis::figure::FigureChoice;
-use iolag_analysis::{analysed, joined};
 use iolag_conduct::{ExitCode, Failure, summarise_with_figures};
 use iolag_model::{Anchor, Phase, RunRecord, StageIndex, counted};
 use iolag_report::{
@@ -15,12 +15,15 @@ use iolag_store::{RunDirectory, StoreError};
 use serde::{Deserialize, Serialize};
 
 use super::resolve::Resolved;
-use crate::args::{Common, Compare, CompareForm};
+use crate::args::{Common, Compare, CompareForm, SideChoice, SideName};
 use crate::commands::runs::figures::one_series_each;
 use crate::commands::runs::selection::FoundRun;
 use crate::commands::typed;
 use crate::look::Look;
 use crate::output::Printed;
+
+/// The run that began last.
+const LAST: &str = "last";
 
 /// What a child made of a comparison.
 #[derive(Debug, Serialize, Deserialize)]
@@ -52,7 +55,7 @@ pub fn rendered(
         None => None,
     };
     let page = match options.report {
-        Some(_) => Some(page(resolved, table)?),
+        Some(_) => Some(page(resolved, table, &lasting(typed(), &options.sides, resolved))?),
         None => None,
     };
     let judged = judged(table, options, common);
@@ -83,18 +86,37 @@ fn judged(table: &ComparedTable, options: &Compare, common: &Common) -> Judged {
         sentences.push(rule.sentence);
         code = code.max(own);
     }
-    let untold = table.not_judged();
-    if !untold.is_empty() {
-        sentences.push(format!("cannot be told of what not all sides have: {}", joined(untold)));
-        code = code.max(if options.fail_unless_shown { ExitCode::Found } else { ExitCode::Fine });
-    }
     if kept > 0 && sentences.is_empty() && !common.quiet {
         sentences.push(format!("the rules are kept in {}", counted(kept, "cell", "cells")));
     }
     Judged { sentences, code }
 }
 
-fn page(resolved: &Resolved, table: &ComparedTable) -> Result<String, Failure> {
+/// The command as it was typed, with the names of runs in the place of `last`, which is another one tomorrow.
+fn lasting(mut command: Vec<String>, typed: &[SideName], resolved: &Resolved) -> Vec<String> {
+    // Of one campaign all sides are; of what could not be read there are none.
+    if typed.len() > 1 && typed.len() != resolved.runs.len() {
+        return command;
+    }
+    for (side, runs) in typed.iter().zip(&resolved.runs) {
+        let record = match runs.first().or_else(|| resolved.runs.iter().flatten().next()) {
+            Some(run) => &run.record,
+            None => continue,
+        };
+        let lasting = match &side.choice {
+            SideChoice::Named if side.text == LAST => record.id.to_string(),
+            SideChoice::Campaign { run, part } if run == LAST => {
+                let part = part.as_ref().map_or_else(String::new, |part| format!(":{part}"));
+                format!("campaign:{}{part}", record.campaign)
+            }
+            _ => continue,
+        };
+        command.iter_mut().filter(|word| **word == side.text).for_each(|word| word.clone_from(&lasting));
+    }
+    command
+}
+
+fn page(resolved: &Resolved, table: &ComparedTable, command: &[String]) -> Result<String, Failure> {
     let mut curves = Vec::new();
     for (side, (compared, runs)) in table.sides.iter().zip(&resolved.runs).enumerate() {
         let by_id: BTreeMap<&str, &FoundRun> = runs.iter().map(|run| (run.record.id.as_str(), run)).collect();
@@ -108,7 +130,7 @@ fn page(resolved: &Resolved, table: &ComparedTable) -> Result<String, Failure> {
         title: None,
         table,
         curves: &curves,
-        command: &typed(),
+        command,
         written_realtime_ns: Some(Anchor::take().realtime_ns),
     };
     made(|writer| write_comparison_html(&report, writer))

@@ -26,6 +26,10 @@ const OPEN_MOST: usize = 64;
 
 /// What the directory of a run has.
 const RECORD: &str = "run.json";
+/// Why nothing is compared with a side that was meant to be the base.
+const NO_BASE: &str = "nothing is compared with it, name another base";
+/// Why there is nothing of another.
+const NO_SIDE: &str = "it is compared with nothing";
 
 /// What is to be compared.
 #[derive(Debug, Clone, Copy)]
@@ -292,6 +296,11 @@ impl Resolving<'_> {
         let (mut sides, mut runs) = (Vec::new(), Vec::new());
         for (index, Chosen { name, part, runs: found, remembered, .. }) in chosen.into_iter().enumerate() {
             let (mut units, mut readable) = (Vec::new(), Vec::new());
+            if remembered.is_none() && found.is_empty() {
+                self.complaints
+                    .push(format!("{name} has no run: {}", if index == 0 { NO_BASE } else { NO_SIDE }));
+                self.code = self.code.max(ExitCode::Unusable);
+            }
             if let Some(remembered) = remembered {
                 let (of_history, told) = remembered.units(&name, takes_days, &stored);
                 units = of_history;
@@ -319,21 +328,16 @@ impl Resolving<'_> {
             }
             if units.is_empty() && index == 0 {
                 self.refuse_single(0)?;
-            } else if !units.is_empty() {
-                sides.push(Side { name, units, chosen_by: BTreeSet::new() });
-                runs.push(readable);
             }
+            sides.push(Side { name, units, chosen_by: BTreeSet::new() });
+            runs.push(readable);
         }
-        self.refuse_single(sides.len())?;
+        self.refuse_single(sides.iter().filter(|side| !side.units.is_empty()).count())?;
         // Of sides that were chosen by a label the others tell like from unlike; who names runs means them whatever labels they have.
         let chosen_by = if labels.is_empty() { defining_labels(&sides) } else { labels };
         sides.iter_mut().for_each(|side| side.chosen_by.clone_from(&chosen_by));
         Ok((sides, runs))
     }
-}
-
-fn is_running(record: &RunRecord) -> bool {
-    KeeperIdentity::of(record).is_some_and(|keeper| keeper.is_alive())
 }
 
 /// A name out of run.json.
@@ -345,6 +349,10 @@ fn shown(name: &str) -> String {
 fn is_place(name: &str) -> bool {
     let is_no_run = |path: &Path| path.is_dir() && !path.join(RECORD).exists();
     Target::parse(name).is_ok_and(|target| target.directory().is_none_or(is_no_run))
+}
+
+fn is_running(record: &RunRecord) -> bool {
+    KeeperIdentity::of(record).is_some_and(|keeper| keeper.is_alive())
 }
 
 fn needs_another(advice: &str) -> Failure {

@@ -173,6 +173,41 @@ fn without_its_command_before_a_run_is_not_made_and_the_others_are() {
     let runs = records(&user);
     assert_eq!(runs.len(), 1, "{runs:?}");
     assert_eq!(text(&runs[0]["coordinates"], "side"), "works");
+    // Without the base there is nothing to compare with, neither now nor later.
+    assert!(said.errors.contains("fails cannot be compared: it has no run"), "{said:?}");
+    let later = user.iolag(&["compare", "campaign:last"]);
+    assert_eq!((later.code, later.output.as_str()), (3, ""), "{later:?}");
+    assert!(
+        later.errors.contains("fails has no run: nothing is compared with it, name another base"),
+        "{later:?}"
+    );
+    let named = user.iolag(&["compare", "campaign:last:works", "campaign:last:fails"]);
+    assert_eq!((named.code, named.output.as_str()), (3, ""), "{named:?}");
+    assert!(named.errors.contains("fails has no run: it is compared with nothing"), "{named:?}");
+}
+
+#[test]
+fn a_side_without_a_run_is_told_where_the_others_are_compared() {
+    let user = User::new();
+    let sides = [side("one", "true", "true"), side("fails", "exit 3", "true"), side("two", "true", "true")];
+    let said = run(&user, &format!("order = \"sequential\"\n{}", sides.concat()), &[]);
+    assert_eq!(said.code, 3, "{said:?}");
+    let later = user.iolag(&["compare", "campaign:last"]);
+    assert_eq!(later.code, 3, "{later:?}");
+    for compared in [&said, &later] {
+        assert!(
+            compared.output.contains("no run here") && compared.output.contains("fails has no run."),
+            "{compared:?}"
+        );
+    }
+    let document = user.iolag(&["compare", "campaign:last", "--json", "-"]);
+    let document: Value = serde_json::from_str(&document.output).unwrap();
+    let names: Vec<&str> =
+        document["sides"].as_array().unwrap().iter().map(|side| text(side, "name")).collect();
+    assert_eq!(names, ["one", "fails", "two"]);
+    let cells = document["rows"][0]["cells"].as_array().unwrap();
+    assert_eq!(text(&cells[0], "word"), "no-run", "{document}");
+    assert_eq!(document["left_out"][0]["side"], "fails", "{document}");
 }
 
 #[test]
