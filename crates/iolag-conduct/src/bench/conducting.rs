@@ -62,7 +62,7 @@ pub struct CampaignEnd {
 /// come to.
 ///
 /// # Errors
-/// If no run could be made, or two sides are one directory.
+/// If no run could be made, and none was made earlier, or two sides are one directory.
 pub fn conduct_campaign(
     campaign: &Campaign,
     earlier: &[(usize, &Stored)],
@@ -77,7 +77,7 @@ pub fn conduct_campaign(
         id: campaign.id.clone(),
     };
     let mut end = CampaignEnd { conducted: Vec::new(), code: ExitCode::Fine };
-    let mut failures = Vec::new();
+    let mut failed = 0;
     let left = campaign.left().count();
     announce(campaign, attendant);
     let mut precise = Precise::of(campaign, earlier, MonotonicClock);
@@ -101,11 +101,11 @@ pub fn conduct_campaign(
                 end.code = end.code.max(code);
                 end.conducted.push((index, conducted));
             }
-            Err(failure) if left == 1 => return Err(failure.at_least(end.code)),
+            Err(failure) if left == 1 && earlier.is_empty() => return Err(failure.at_least(end.code)),
             Err(failure) => {
                 attendant.failed(&failure);
                 end.code = end.code.max(failure.code);
-                failures.push(failure);
+                failed += 1;
             }
         }
         let further = left - number - 1;
@@ -123,7 +123,7 @@ pub fn conduct_campaign(
             precise.iter().for_each(|precise| attendant.say(&precise.told_at_end()));
         }
     }
-    if end.conducted.is_empty() && !failures.is_empty() {
+    if end.conducted.is_empty() && earlier.is_empty() && failed > 0 {
         return Err(Failure { code: end.code, sentence: "no run of the campaign could be made".to_owned() });
     }
     Ok(end)

@@ -186,6 +186,26 @@ fn a_campaign_is_gone_on_with_where_it_ended() {
 }
 
 #[test]
+fn what_an_earlier_command_measured_is_told_although_no_further_run_can_be_made() {
+    let user = User::new();
+    let there = user.directory("there");
+    let [later, latest] = ["later", "latest"].map(|name| user.path(name).display().to_string());
+    let (json, page) = (user.path("all.json"), user.path("page.html"));
+    let outputs = ["--json", json.to_str().unwrap(), "--report", page.to_str().unwrap()];
+    for targets in [&[&*there, &later][..], &[&there, &later, &latest]] {
+        assert_eq!(user.iolag(&bench(targets, &["--repeat", "1"])).code, 3);
+        let again = user.iolag(&bench(targets, &[&outputs[..], &["--resume", "last"]].concat()));
+        assert_eq!(again.code, 3, "{again:?}");
+        assert_eq!(again.errors.matches(&*later).count(), 1, "{again:?}");
+        let made = records(&user).pop().unwrap();
+        assert!(again.output.contains(text(&made, "id")), "{again:?}");
+        let document = std::fs::read_to_string(&json).unwrap();
+        assert!(document.contains(text(&made, "id")), "{document}");
+        std::fs::remove_file(&page).unwrap_or_else(|error| panic!("{error}: {again:?}"));
+    }
+}
+
+#[test]
 fn the_table_of_a_campaign_is_by_point_and_not_by_time() {
     let user = User::new();
     let repeated = ["-n", "2,1", "--repeat", "3"];
