@@ -14,7 +14,7 @@ use crate::bench::campaign::{Campaign, PlannedRun, Point};
 use crate::bench::continuing::{positions, working_place};
 use crate::bench::measurer::{self, BenchAssignment};
 use crate::bench::one_directory::refuse_one_directory;
-use crate::bench::sides::{Afterwards, Undone, When, execute};
+use crate::bench::sides::{Afterwards, Side, Undone, When, execute};
 use crate::bench::stopping::Precise;
 use crate::bench::{Benched, benched};
 use crate::contact::scout::Answer;
@@ -156,6 +156,9 @@ impl Conducting<'_> {
         campaign: &mut dyn CampaignAttendant,
     ) -> (Result<Conducted, Undone>, Result<(), Undone>) {
         let side = &run.point.side;
+        if let Err(failure) = self.refuse_unkept(side, campaign) {
+            return (Err(failure.into()), Ok(()));
+        }
         let made = execute(When::Before, side, &mut self.interruption, &mut |told| campaign.say(told));
         let outcome = made.and_then(|()| {
             // It may have been heard while the command ended by itself.
@@ -168,6 +171,17 @@ impl Conducting<'_> {
         // What was heard by now is no wish to break off what puts things back.
         self.interruption.listen();
         (outcome, execute(When::After, side, &mut self.interruption, &mut |told| campaign.say(told)))
+    }
+
+    /// Nothing is changed for a run that could not be kept.
+    fn refuse_unkept(&self, side: &Side, campaign: &mut dyn CampaignAttendant) -> Result<(), Failure> {
+        if side.before.is_none() && side.after.is_none() {
+            return Ok(());
+        }
+        let found = send_scouts(self.keeper, &[], self.campaign.options.deadline)?;
+        // Where it is kept instead is told when it begins.
+        found.notices.iter().filter(|_| found.rescue.is_none()).for_each(|sentence| campaign.say(sentence));
+        Ok(())
     }
 
     fn run(&mut self, run: &PlannedRun, campaign: &mut dyn CampaignAttendant) -> Result<Conducted, Failure> {

@@ -211,6 +211,22 @@ fn a_side_without_a_run_is_told_where_the_others_are_compared() {
 }
 
 #[test]
+fn nothing_is_executed_for_a_run_that_the_store_does_not_take() {
+    let user = User::new();
+    let Some(full) = TmpfsMount::new(256 << 10) else { return };
+    full.fill().unwrap();
+    let no_directory = user.path("file");
+    std::fs::write(&no_directory, "").unwrap();
+    let plan = ["old", "new"].map(|name| side(name, "echo before >> $HOME/log", "echo after >> $HOME/log"));
+    for store in [full.path(), &no_directory] {
+        let said = run(&user, &plan.concat(), &["--store", store.to_str().unwrap()]);
+        assert_eq!(said.code, 3, "{said:?}");
+        assert!(said.errors.contains(store.to_str().unwrap()), "{said:?}");
+        assert!(lines(&user, "log").is_empty(), "{said:?}");
+    }
+}
+
+#[test]
 fn a_command_before_a_run_that_cannot_be_ended_ends_the_campaign() {
     let scene = Scene::new();
     let Some(fuse) = FuseMount::start(&scene.target()) else { return };
