@@ -39,6 +39,7 @@ pub fn conduct(
         Some(name) => resume(&mut campaign, name, common)?,
         None => Vec::new(),
     };
+    history.as_ref().map_or(Ok(()), |history| remember::refuse_unusable(history, common))?;
     leave_current_directory();
     let mut telling = Telling { options, common, campaign: &campaign, told: 0 };
     let mut code = ExitCode::Fine;

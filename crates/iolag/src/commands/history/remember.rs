@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::args::{Common, Remember};
 use crate::commands::Located;
-use crate::commands::history::access::{Chosen, ask_history, failure};
+use crate::commands::history::access::{Chosen, Unopened, ask_history, failure};
 use crate::commands::runs::selection::{FoundRun, Selection};
 use crate::commands::runs::show;
 use crate::output;
@@ -50,6 +50,22 @@ pub fn run(options: &Remember, common: &Common) -> Result<ExitCode, Failure> {
     }
     let text = append(&chosen, &found)?;
     Ok(output::print(&format!("{text}\n")).max(found.code))
+}
+
+/// Whether a history can be used, before anything is measured for it; one that is missing is made. Where it may be used later, why it cannot be now is told.
+///
+/// # Errors
+/// If it cannot be used at all.
+pub fn refuse_unusable(chosen: &Chosen, common: &Common) -> Result<(), Failure> {
+    let silent = ask_history(chosen, || match chosen.open_now(Access::Create) {
+        Ok(_) => Ok(None),
+        Err(Unopened::Lasting(failure)) => Err(failure),
+        Err(Unopened::Passing(sentence)) => Ok(Some(sentence)),
+    })?;
+    if let Some(sentence) = silent {
+        output::notice(common, &format!("{sentence}; it is asked again when the runs have ended"));
+    }
+    Ok(())
 }
 
 /// Lets a history remember what was just conducted, and says so. The results are told and stored already, so that a history that cannot be written loses

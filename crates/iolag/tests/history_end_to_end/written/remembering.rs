@@ -17,6 +17,9 @@ const CHANGING: &str = "/scratch";
 const STEADY: &str = "delayed:1ms:memory:";
 const READ: &str = "metadata read, clients 1, objects 6";
 
+const BENCH: &str =
+    "[[bench]]\nworkload = \"metadata\"\ndatasets = 1\nprecreate = [5]\nobjects = 2\niterations = 1\n";
+
 const SMALL: [&str; 7] = ["-D1", "-P6", "-I3", "--iterations", "1", "--working-name", "work"];
 
 /// Runs a bench of two targets.
@@ -124,10 +127,7 @@ fn a_bench_and_a_plan_remember_what_they_are_told_to() {
     assert_eq!([kind("memory:"), kind("delayed:1ms:memory:")], ["benchmark-control", "benchmark"]);
     let known = user.fine(&["history", "remember", "campaign:last"]).stdout;
     assert_says(&known, &["remembered 2 runs", "all of which it knew"]);
-    user.write(
-        "plan.toml",
-        "history = \"nights.sqlite\"\n[[bench]]\nworkload = \"metadata\"\ndatasets = 1\nprecreate = [5]\nobjects = 2\niterations = 1\n",
-    );
+    user.write("plan.toml", &format!("history = \"nights.sqlite\"\n{BENCH}"));
     let planned = user.scene.run(&["run", "plan.toml", "memory:"]);
     assert_eq!(planned.code, Some(0), "{planned:?}");
     assert_says(&planned.stderr, &["remembered 1 run in ", "nights.sqlite: 4 values"]);
@@ -173,14 +173,37 @@ fn a_campaign_of_another_store_is_remembered_whole_and_what_cannot_be_read_is_to
 fn what_cannot_be_remembered_is_told_and_nothing_of_the_result_is_lost() {
     let user = User::new();
     user.refused(&["history", "remember", "last"], 3, &["there is no store"]);
-    let missing = user.path("missing/history.sqlite").display().to_string();
-    let arguments = [&["bench", "metadata", "memory:"][..], &SMALL, &["--history", &missing]].concat();
-    let done = user.scene.run(&arguments);
+    // It is there when the campaign begins.
+    let gone = user.path("gone");
+    std::fs::create_dir(&gone).unwrap();
+    let history = gone.join("history.sqlite").display().to_string();
+    let remove = format!("[\"rm\", \"-r\", {:?}]", gone.display().to_string());
+    user.write(
+        "plan.toml",
+        &format!("[[side]]\nname = \"one\"\ntarget = \"memory:\"\nafter = {{ command = {remove} }}\n{BENCH}"),
+    );
+    let done = user.scene.run(&["run", "plan.toml", "--history", &history]);
     assert_eq!(done.code, Some(3), "{done:?}");
     assert!(done.stdout.contains("read"), "{done:?}");
     assert_says(&done.stderr, &["cannot make a history in", "iolag history remember campaign:"]);
     user.fine(&["history", "remember", "last"]);
     assert_refused(&user.iolag(&["history", "remember", "nothing"]), 3, &["nothing"]);
+}
+
+#[test]
+fn a_history_that_cannot_be_used_is_found_before_the_campaign() {
+    let user = User::new();
+    let missing = user.path("missing/history.sqlite").display().to_string();
+    user.write("plan.toml", &format!("history = \"plan.toml\"\n{BENCH}"));
+    let of_bench = [&["bench", "metadata", "memory:"][..], &SMALL, &["--history", &missing]].concat();
+    for (arguments, told) in
+        [(&of_bench[..], "cannot make a history in"), (&["run", "plan.toml", "memory:"], "plan.toml")]
+    {
+        let done = user.scene.run(arguments);
+        assert_refused(&done, 3, &[told]);
+        assert_eq!(done.stderr.lines().count(), 1, "{done:?}");
+        assert!(!user.scene.store().exists(), "nothing was measured");
+    }
 }
 
 #[test]
