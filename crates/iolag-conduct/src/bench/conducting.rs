@@ -14,6 +14,7 @@ use crate::bench::campaign::{Campaign, PlannedRun, Point};
 use crate::bench::continuing::{positions, working_place};
 use crate::bench::measurer::{self, BenchAssignment};
 use crate::bench::one_directory::refuse_one_directory;
+use crate::bench::putting_back::note;
 use crate::bench::sides::{Afterwards, Side, Undone, When, execute};
 use crate::bench::stopping::Precise;
 use crate::bench::{Benched, benched};
@@ -89,7 +90,10 @@ pub fn conduct_campaign(
         let (outcome, put_back) = conducting.on_its_side(run, attendant);
         let is_unknown = |undone: &Undone| undone.afterwards == Afterwards::Unknown;
         let is_lost = outcome.as_ref().is_err_and(is_unknown) || put_back.as_ref().is_err_and(is_unknown);
-        let outcome = outcome.map_err(|undone| undone.failure);
+        let mut outcome = outcome.map_err(|undone| undone.failure);
+        if let Ok(conducted) = &mut outcome {
+            note(run, conducted, &put_back).iter().for_each(|told| attendant.say(told));
+        }
         let outcome = outcome.and_then(|conducted| Ok((attendant.ended(run, &conducted)?, conducted)));
         if let Err(undone) = put_back {
             attendant.failed(&undone.failure);

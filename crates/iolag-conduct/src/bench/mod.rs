@@ -11,6 +11,7 @@ mod one_directory;
 pub(crate) mod options;
 mod order;
 pub(crate) mod plan;
+pub(crate) mod putting_back;
 pub(crate) mod sides;
 mod stopping;
 

@@ -44,6 +44,19 @@ pub struct SideRecord {
     pub after: Vec<String>,
 }
 
+/// What became of the command after a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "outcome")]
+pub enum PutBack {
+    /// It ended well.
+    Done,
+    /// It failed, or did not end: nobody knows what was in place then.
+    Failed {
+        /// How, as a sentence.
+        reason: String,
+    },
+}
+
 /// In which order the runs of a campaign are conducted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

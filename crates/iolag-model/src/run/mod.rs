@@ -12,7 +12,7 @@ mod record;
 mod spec;
 
 pub use arrival::{Arrivals, WhenLate};
-pub use campaign::{CampaignPlan, Order, SideRecord, Stopping};
+pub use campaign::{CampaignPlan, Order, PutBack, SideRecord, Stopping};
 pub use deadlines::{DeadlineRule, Deadlines};
 pub use environment::{Calibration, Environment, FileSystem, MemoryState, Pressure};
 pub use format::{FormatError, FormatVersion, RUN_FORMAT, RUN_FORMAT_WITH_PING};

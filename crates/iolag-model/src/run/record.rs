@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Anchor, Calibration, CampaignPlan, ClientId, Environment, FileSystem, FormatVersion, GeneratorRecord,
-    HostIndex, HostRecord, HostView, MemoryState, Nanoseconds, Phase, PlaceIdentity, Role, RunId, RunSpec,
-    StageIndex, TargetIndex,
+    HostIndex, HostRecord, HostView, MemoryState, Nanoseconds, Phase, PlaceIdentity, PutBack, Role, RunId,
+    RunSpec, StageIndex, TargetIndex,
 };
 
 /// run.json.
@@ -76,6 +76,10 @@ pub struct RunRecord {
     /// it. Since 1.1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rescue: Option<Rescue>,
+    /// What became of the command after it, if its side has one; absent as long as nobody knows, and for ever if iolag was killed before that.
+    /// Since 1.1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub put_back: Option<PutBack>,
 }
 
 impl RunRecord {
@@ -109,6 +113,7 @@ impl RunRecord {
             remarks: Vec::new(),
             positions: Vec::new(),
             rescue: None,
+            put_back: None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use iolag_model::{RunRecord, RunState, TargetIndex, format_count, one_line};
+use iolag_model::{PutBack, RunRecord, RunState, TargetIndex, format_count, one_line};
 
 use super::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
 use crate::words::numbers::{NOTHING, utc};
@@ -62,6 +62,9 @@ pub fn show_head(run: &RunRecord, colour: Colour) -> String {
         let side = plan.side.clone().unwrap_or_default();
         line("before", &side.before.join(" "));
         line("after", &side.after.join(" "));
+        if let Some(PutBack::Failed { reason }) = &run.put_back {
+            line("failed", reason);
+        }
     }
     let reason = match &run.state {
         RunState::Incomplete { reason } | RunState::Recovered { reason } => format!(": {reason}"),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use iolag_analysis::figure::{SweepRun, sweep_figures};
 use iolag_analysis::{MetadataAnalysis, analyse_metadata};
-use iolag_conduct::{Campaign, Failure, PlannedRun, Stored, summarise, values_of};
+use iolag_conduct::{Campaign, Failure, PlannedRun, Stored, not_put_back, summarise, values_of};
 use iolag_model::{RunId, RunRecord, RunState, counted, format_count};
 use iolag_report::{CampaignRun, campaign_text};
 use iolag_store::RunDirectory;
@@ -30,6 +30,7 @@ pub fn resume(
     let (id, records, units) = output::ask_store(&located.root, || members(&located, name))?;
     campaign.resume(&id, &records, &units)?;
     output::notice(common, &format!("going on with campaign {id}: {}", progress(campaign)));
+    not_put_back(&records).iter().for_each(|told| output::complain(told));
     let of_run = |(index, run): (usize, &PlannedRun)| {
         run.done.iter().map(|record| (index, record.id.clone())).collect::<Vec<_>>()
     };

@@ -6,7 +6,7 @@ use std::time::Duration;
 use iolag_fixtures::{FuseMount, TmpfsMount};
 use serde_json::Value;
 
-use crate::support::{Scene, wait_until};
+use crate::support::{Scene, wait_for, wait_until};
 use crate::user::{Said, User, number, text};
 
 const BENCH: &str =
@@ -258,6 +258,31 @@ fn a_side_that_cannot_be_put_back_ends_the_campaign() {
     assert!(said.errors.contains("the campaign ends here: 1 further run is left out"), "{said:?}");
     assert_eq!(records(&user).len(), 1);
     assert!(lines(&user, "log").is_empty(), "the next side was not touched");
+    assert_eq!(text(&records(&user)[0]["put_back"], "outcome"), "failed");
+    let shown = user.fine(&["show", "last"]).output;
+    assert!(shown.contains("failed with exit status 1; nobody knows what is in place now"), "{shown}");
+    let gone_on = user.iolag(&["run", "plan.toml", "--resume", "last"]);
+    let told = "was the last of this campaign: the command after runs of stuck, /";
+    assert!(gone_on.errors.contains(told), "{gone_on:?}");
+    let again = user.iolag(&["run", "plan.toml", "--resume", "last"]);
+    assert_eq!(again.code, 0, "{again:?}");
+    assert!(!again.errors.contains("was the last"), "what came after it ended well: {again:?}");
+}
+
+#[test]
+fn who_goes_on_after_iolag_was_killed_is_told_that_the_side_may_not_be_put_back() {
+    let scene = Scene::new();
+    let begun = scene.path().join("begun");
+    let after = format!("echo > {}; sleep 1000", begun.display());
+    let plan = format!("order = \"sequential\"\n{}{BENCH}", side("slow", "true", &after));
+    std::fs::write(scene.path().join("plan.toml"), &plan).unwrap();
+    let running = scene.start(&["run", "plan.toml"]);
+    wait_for("the command after the run", || begun.exists().then_some(()));
+    running.signal(libc::SIGKILL);
+    running.finish();
+    let gone_on = scene.run(&["run", "plan.toml", "--resume", "last", "--quiet"]);
+    assert_eq!(gone_on.code, Some(0), "{gone_on:?}");
+    assert!(gone_on.stderr.contains("may not have ended, since iolag was killed"), "{gone_on:?}");
 }
 
 #[test]
