@@ -34,4 +34,4 @@ pub use table::{
     BetweenOthers, CompareOptions, ComparedCell, ComparedRow, ComparedSide, ComparedTable, LeftOut, Pairs,
     RowKey, SideValue,
 };
-pub use unit::unit_of_run;
+pub use unit::{options_of, unit_of_run};

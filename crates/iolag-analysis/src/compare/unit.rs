@@ -103,6 +103,15 @@ const NO_OPTION: [&str; 8] = [
 const NAMES: [(&str, &str); 4] =
     [("granularity", "detail"), ("what", "probe"), ("name", "task"), ("after", "time-limit")];
 
+/// The options of a spec with their values, by what users call them.
+pub fn options_of(spec: &RunSpec) -> BTreeMap<String, String> {
+    let of_fact = |(fact, value)| match fact {
+        Fact::Option(name) => Some((name, value)),
+        _ => None,
+    };
+    options(spec).into_iter().filter_map(of_fact).collect()
+}
+
 /// The options of a spec, field by field, so that no workload is forgotten.
 fn options(spec: &RunSpec) -> BTreeMap<Fact, String> {
     let mut options = BTreeMap::new();

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use iolag_model::{CampaignPlan, RunId, RunRecord, RunSpec, one_line};
 
+use crate::bench::differing::{differences, foreign_place, options};
 use crate::bench::options::BenchOptions;
 use crate::bench::order::{Place, arranged};
 use crate::bench::sides::Side;
@@ -136,12 +137,15 @@ impl Campaign {
                 record.id
             )));
         }
-        let advice = format!("give the options that it was made with (iolag show {} tells them)", record.id);
-        let Some(planned) = self.runs.iter().find(|run| run.is_at(record)) else {
-            return Err(Failure::usage(format!(
-                "run {} of campaign {id} would not be made by these options: {advice}",
+        let other = |how: &str, which: &str| {
+            let which = if which.is_empty() { String::new() } else { format!(": {which}") };
+            Err(Failure::usage(format!(
+                "run {} of campaign {id} {how}{which}; give the options that it was made with",
                 record.id
-            )));
+            )))
+        };
+        let Some(planned) = self.runs.iter().find(|run| run.is_at(record)) else {
+            return other("would not be made by these options", &foreign_place(record, &self.runs));
         };
         self.refuse_other_sides(id, record)?;
         // The target is the same by its coordinate; the buffer changes no number.
@@ -151,17 +155,13 @@ impl Campaign {
             ..record.spec.clone()
         };
         // Also what is told apart by labels stands in rows of its own.
-        let labels = self.labels(&planned.point);
-        if same != planned.point.spec
-            || record.labels != labels
-            || record.plan != Some(self.plan(&planned.point))
-        {
-            return Err(Failure::usage(format!(
-                "run {} of campaign {id} was made with other options: {advice}",
-                record.id
-            )));
+        let (labels, plan) = (self.labels(&planned.point), self.plan(&planned.point));
+        if same == planned.point.spec && record.labels == labels && record.plan.as_ref() == Some(&plan) {
+            return Ok(());
         }
-        Ok(())
+        let was = options(&same, &record.labels, record.plan.as_ref());
+        let is = options(&planned.point.spec, &labels, Some(&plan));
+        other("was made with other options", &differences(&was, &is))
     }
 
     /// All runs of a side that comes later would be made after those of the others: no run of it has its turn in the blocks that there are.

@@ -11,6 +11,7 @@ use iolag_model::{
 use iolag_workload::workload;
 
 use crate::bench::campaign::{Campaign, PlannedRun, Point};
+use crate::bench::compared::unit_of_stored;
 use crate::bench::continuing::{positions, working_place};
 use crate::bench::measurer::{self, BenchAssignment};
 use crate::bench::one_directory::refuse_one_directory;
@@ -56,6 +57,8 @@ pub struct CampaignEnd {
     pub conducted: Vec<(usize, Conducted)>,
     /// How the command is to end.
     pub code: ExitCode,
+    /// Runs that were to be made and are none of a comparison: they failed, were broken off or left out.
+    pub lacking: usize,
 }
 
 /// Conducts the runs of a campaign that are left, besides those that `earlier` commands have stored, which have their numbers. One that cannot be
@@ -77,7 +80,7 @@ pub fn conduct_campaign(
         interruption: Interruption::new(&keeper.signals),
         id: campaign.id.clone(),
     };
-    let mut end = CampaignEnd { conducted: Vec::new(), code: ExitCode::Fine };
+    let mut end = CampaignEnd { conducted: Vec::new(), code: ExitCode::Fine, lacking: 0 };
     let mut failed = 0;
     let left = campaign.left().count();
     announce(campaign, attendant);
@@ -103,12 +106,14 @@ pub fn conduct_campaign(
             Ok((code, conducted)) => {
                 precise.iter_mut().for_each(|precise| precise.takes(run, &conducted.stored));
                 end.code = end.code.max(code);
+                end.lacking += usize::from(!unit_of_stored(&conducted.stored).standing.is_unit());
                 end.conducted.push((index, conducted));
             }
             Err(failure) if left == 1 && earlier.is_empty() => return Err(failure.at_least(end.code)),
             Err(failure) => {
                 attendant.failed(&failure);
                 end.code = end.code.max(failure.code);
+                end.lacking += 1;
                 failed += 1;
             }
         }
@@ -118,6 +123,7 @@ pub fn conduct_campaign(
         let is_over = conducting.interruption.told().is_some() || is_lost;
         if is_over && further > 0 {
             end.code = end.code.max(ExitCode::Incomplete);
+            end.lacking += further;
             let further = counted(further as u64, "further run is", "further runs are");
             let at_most = campaign.options.repeat.at_most();
             attendant.say(&format!("the campaign ends here: {at_most}{further} left out"));

@@ -4,6 +4,7 @@ pub(crate) mod campaign;
 pub(crate) mod compared;
 pub(crate) mod conducting;
 mod continuing;
+mod differing;
 mod floor;
 mod measurer;
 pub(crate) mod metadata;

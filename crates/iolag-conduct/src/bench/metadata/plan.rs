@@ -181,12 +181,15 @@ mod tests {
         for order in [Some(Order::Random), None] {
             let plan = order.map(|order| CampaignPlan { order, ..plan.clone() });
             let refused = refused(&RunRecord { plan, ..made.clone() });
-            assert!(refused.contains("was made with other options"), "{refused}");
+            let was = order.map_or("not given", Order::name);
+            let expected = format!("was made with other options: order was {was} and is interleaved; give");
+            assert!(refused.contains(&expected), "{refused}");
         }
         let stopping = Some(Stopping { precision: 0.05, budget_ns: Nanoseconds::from_seconds(600) });
         let precise =
             refused(&RunRecord { plan: Some(CampaignPlan { stopping, ..plan.clone() }), ..made.clone() });
-        assert!(precise.contains("was made with other options"), "{precise}");
+        let expected = "budget was 10 min 00 s and is not given; precision was 5 % and is not given; give";
+        assert!(precise.contains(expected), "{precise}");
         let with_sides = |sides: &[&str]| {
             let sides = sides.iter().map(|side| (*side).to_owned()).collect();
             refused(&RunRecord { plan: Some(CampaignPlan { sides, ..plan.clone() }), ..made.clone() })
@@ -200,11 +203,16 @@ mod tests {
         }
         let mut labelled = made.clone();
         labelled.labels.insert("client".to_owned(), "new".to_owned());
-        assert!(refused(&labelled).contains("was made with other options"));
+        assert!(
+            refused(&labelled).contains("other options: the label client was new and is not given; give")
+        );
         made.spec.seed += 1;
-        assert!(refused(&made).contains("was made with other options"));
+        assert!(refused(&made).contains("was made with other options: seed was 2 and is 1; give"));
         made.coordinates.insert("clients".to_owned(), "3".to_owned());
-        assert!(refused(&made).contains("would not be made by these options"));
+        made.coordinates.insert("objects".to_owned(), "7".to_owned());
+        made.repetition = 3;
+        let foreign = "clients was 3 and is 1, 2; precreate was 7 and is 1000, 2000; repeat was at least 3 and is 2; give";
+        assert!(refused(&made).contains(&format!("would not be made by these options: {foreign}")));
         made.coordinates.clear();
         assert!(refused(&made).contains("is a check or a ping, or an earlier iolag made it"));
     }

@@ -7,6 +7,7 @@ use iolag_conduct::{
     PlannedRun, Repeating, Side, Stored, compare_campaign, conduct_campaign, leave_current_directory,
     unit_of_stored,
 };
+use iolag_model::{RunId, counted};
 use iolag_report::comparison_text;
 
 use crate::args::{BenchArguments, BenchPlaces, CampaignArguments, Common, HistoryPlace, MetadataForm};
@@ -74,7 +75,19 @@ pub fn conduct(
         let places: Vec<PathBuf> = done.iter().map(|(_, _, run)| (*run).clone()).collect();
         write_report_of(&places, path, common)
     });
+    let first = runs.iter().map(|(_, stored)| &stored.record.id).min();
+    if let (1.., Some(first), 2..) = (end.lacking, first, campaign.runs.len()) {
+        output::notice(common, &how_to_go_on(end.lacking, &campaign, first));
+    }
     delivered.and(reported).map_or_else(|failure| Err(failure.at_least(code)), |()| Ok(code))
+}
+
+/// As in `2 of 8 runs are lacking; the same command with --resume 20261128-101112-ab12 makes them`.
+fn how_to_go_on(lacking: usize, campaign: &Campaign, run: &RunId) -> String {
+    let all = counted(campaign.runs.len() as u64, "run", "runs");
+    let (are, them) = if lacking == 1 { ("is", "it") } else { ("are", "them") };
+    let at_most = campaign.options.repeat.at_most();
+    format!("{lacking} of {at_most}{all} {are} lacking; the same command with --resume {run} makes {them}")
 }
 
 /// The end of a campaign of several sides: which of them is faster is what it was made for.

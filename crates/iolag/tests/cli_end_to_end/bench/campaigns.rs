@@ -86,6 +86,9 @@ fn only_the_user_ends_a_campaign() {
     let done = running.finish();
     assert_eq!(done.code, Some(4), "{done:?}");
     assert!(done.stderr.contains("the campaign ends here: 2 further runs are left out"), "{done:?}");
+    assert!(done.stderr.trim_end().ends_with(" makes them"), "{done:?}");
+    let told = "iolag: 3 of 3 runs are lacking; the same command with --resume 20";
+    assert!(done.stderr.lines().last().unwrap().starts_with(told), "{done:?}");
 }
 
 #[test]
@@ -131,8 +134,10 @@ fn a_campaign_is_gone_on_with_where_it_ended() {
             ["-n", "1,2", "--repeat", "2"].into_iter().chain(more.iter().copied()).collect();
         user.iolag(&bench(&[&there, &later], &more))
     };
-    assert_eq!(sweep(&[]).code, 3);
+    let begun = sweep(&[]);
     let first = records(&user);
+    let told = format!("4 of 8 runs are lacking; the same command with --resume {} ", text(&first[0], "id"));
+    assert!(begun.code == 3 && begun.errors.lines().last().unwrap().contains(&told), "{begun:?}");
     // Two blocks, the second the first backwards.
     let before = places(&first);
     assert_eq!(before.iter().map(|(_, _, block)| *block).collect::<Vec<_>>(), [1, 1, 2, 2]);
@@ -142,20 +147,24 @@ fn a_campaign_is_gone_on_with_where_it_ended() {
     let other =
         user.iolag(&bench(&[&there, &later], &["-n", "1,2", "--repeat", "2", "--fsync", "--resume", "last"]));
     assert_eq!((other.code, other.output.as_str()), (2, ""), "{other:?}");
-    assert!(other.errors.contains("was made with other options: give the options"), "{other:?}");
-    for more in [["--order", "random"], ["--seed", "2"]] {
+    assert!(other.errors.contains("other options: durability was default and is fsync; give"), "{other:?}");
+    for (more, told) in [
+        (["--order", "random"], "order was interleaved and is random"),
+        (["--seed", "2"], "seed was 1 and is 2"),
+    ] {
         let other = sweep(&[&more[..], &["--resume", "last"]].concat());
         assert_eq!((other.code, other.output.as_str()), (2, ""), "{other:?}");
-        assert!(other.errors.contains("was made with other options: give the options"), "{other:?}");
+        assert!(other.errors.contains(&format!("was made with other options: {told}; give")), "{other:?}");
     }
     let fewer = user.iolag(&bench(&[&there, &later], &["-n", "1", "--repeat", "2", "--resume", "last"]));
     assert_eq!(fewer.code, 2, "{fewer:?}");
-    assert!(fewer.errors.contains("would not be made by these options"), "{fewer:?}");
+    assert!(fewer.errors.contains("would not be made by these options: clients was 2 and is 1"), "{fewer:?}");
     assert_eq!(records(&user).len(), 4);
 
     user.directory("later");
     let gone_on = sweep(&["--resume", "last"]);
     assert_eq!(gone_on.code, 0, "{gone_on:?}");
+    assert!(!gone_on.errors.contains("lacking"), "{gone_on:?}");
     assert_eq!(gone_on.errors.matches("4 of 8 runs are already complete").count(), 1, "{gone_on:?}");
     let all = records(&user);
     assert_eq!(all.len(), 8, "{gone_on:?}");

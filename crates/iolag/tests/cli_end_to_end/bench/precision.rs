@@ -75,7 +75,7 @@ fn a_campaign_ends_when_its_time_is_up_and_is_gone_on_with_by_the_same_rule() {
     ] {
         let refused = bench(&user, &SIDES, &[other, &["--resume", "last"]].concat());
         assert_eq!((refused.code, refused.output.as_str()), (2, ""), "{refused:?}");
-        assert!(refused.errors.contains(": give the options"), "{refused:?}");
+        assert!(refused.errors.contains("; give the options"), "{refused:?}");
     }
     let gone_on = bench(&user, &SIDES, &[&short[..], &["--resume", "last"]].concat());
     assert_eq!(gone_on.code, 0, "{gone_on:?}");
