@@ -89,25 +89,58 @@ fn refuse_workloads(sides: &[Side]) -> Result<(), CompareError> {
 }
 
 fn refuse_twice(sides: &[Side]) -> Result<(), CompareError> {
+    let are_days = sides.iter().flat_map(|side| &side.units).any(|unit| unit.kind == UnitKind::Day);
+    let sentence = if are_days {
+        day_twice(sides).map(|(day, target)| {
+            format!(
+                "the day {day} of {target} is on both sides: name another target, or end the one side where the other begins, as in \
+                 history:{target}@..MOMENT history:{target}@MOMENT.."
+            )
+        })
+    } else {
+        run_twice(sides).map(|run| format!("run {run} is on both sides: nothing can differ"))
+    };
+    sentence.map_or(Ok(()), |sentence| Err(CompareError::Asked(sentence)))
+}
+
+fn run_twice(sides: &[Side]) -> Option<&str> {
     let mut seen = BTreeSet::new();
     for side in sides {
         let mut own = BTreeSet::new();
         for unit in &side.units {
-            own.extend(unit.values.iter().map(|value| (&unit.name, &value.target)));
+            own.extend(unit.values.iter().map(|value| (unit.name.as_str(), &value.target)));
         }
-        if let Some((unit, target)) = own.intersection(&seen).next() {
-            let sentence = match sides[0].units[0].kind {
-                UnitKind::Run => format!("run {unit} is on both sides: nothing can differ"),
-                UnitKind::Day => format!(
-                    "the day {unit} of {target} is on both sides: name another target, or end the one side where the other \
-                     begins, as in history:{target}@..MOMENT history:{target}@MOMENT.."
-                ),
-            };
-            return Err(CompareError::Asked(sentence));
+        if let Some((run, _)) = own.intersection(&seen).next() {
+            return Some(run);
         }
         seen.append(&mut own);
     }
-    Ok(())
+    None
+}
+
+/// A day, with its target, of which some time is on two sides, whatever part of it either has.
+fn day_twice(sides: &[Side]) -> Option<(&str, &str)> {
+    let mut parts = Vec::new();
+    for (at, side) in sides.iter().enumerate() {
+        for unit in &side.units {
+            parts.extend(
+                unit.values.iter().map(|value| (value.target.as_str(), unit.span_ns, at, unit.name.as_str())),
+            );
+        }
+    }
+    parts.sort_unstable();
+    // Until when the days of this target last that have been looked at, on each side.
+    let mut ends: Vec<Option<(&str, i64)>> = vec![None; sides.len()];
+    for (target, [begin, end], at, day) in parts {
+        let lasts = |(of, end): (&str, i64)| of == target && begin <= end;
+        if ends.iter().enumerate().any(|(side, last)| side != at && last.is_some_and(lasts)) {
+            return Some((day, target));
+        }
+        if ends[at].is_none_or(|(of, last)| of != target || last < end) {
+            ends[at] = Some((target, end));
+        }
+    }
+    None
 }
 
 /// A name with a slip of the pen would pool nothing, and nobody would know.

@@ -83,6 +83,16 @@ fn amount(quantity: RunQuantity, value: f64, outcome: Outcome) -> RunAmount {
     }
 }
 
+/// When it began; two of one second are told apart.
+fn name(local: &LocalTime, begin: WallTime) -> String {
+    const SECOND_NS: i64 = 1_000_000_000;
+    let shown = local.shown(begin);
+    match begin.0.rem_euclid(SECOND_NS) / 1000 {
+        0 => shown.in_words(),
+        microseconds => format!("{}.{microseconds:06}", shown.to_second()),
+    }
+}
+
 fn unit(local: &LocalTime, host: &str, begin: WallTime, configuration: Option<&Configuration>) -> Unit {
     let of = |kind: &str| -> BTreeMap<String, String> {
         let facts = configuration.into_iter().flat_map(|one| &one.facts);
@@ -93,7 +103,7 @@ fn unit(local: &LocalTime, host: &str, begin: WallTime, configuration: Option<&C
     let mut facts = BTreeMap::from([(Fact::Host, host.to_owned())]);
     facts.extend(configuration.map(facts_of_host).unwrap_or_default());
     Unit {
-        name: local.shown(begin).in_words(),
+        name: name(local, begin),
         kind: UnitKind::Run,
         workload: String::new(),
         usual: RunQuantity::Rate,

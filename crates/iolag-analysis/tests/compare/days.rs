@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use iolag_analysis::compare::{Days, Pairs, Side, Unit, UnitKind, compare_sides};
+use iolag_analysis::compare::{Days, Pairs, RememberedRuns, Side, Unit, UnitKind, compare_sides};
 use iolag_analysis::history::{Blockers, LocalTime};
 use iolag_analysis::{
     CampaignEnding, ComparedWord, LogRange, RunAmount, RunCell, RunMethod, RunPairing, RunQuantity, Standing,
     compare_runs,
 };
 use iolag_fixtures::made_up_series::{columns_of, series_of};
-use iolag_model::{HistoryColumns, Nanoseconds, Outcome, ProbeId, Random, WallSpan};
+use iolag_model::{HistoryColumns, Nanoseconds, Outcome, ProbeId, Random, WallSpan, WallTime};
 
 use crate::made_up::usual;
 
@@ -127,6 +127,42 @@ fn days_of_two_targets_are_pairs_and_those_before_and_after_are_not() {
     assert_eq!(cell.compared.difference.as_ref().map(|one| one.method()), Some(RunMethod::ApartT));
     assert_eq!(cell.compared.word, ComparedWord::NoDifferenceShown);
     assert_eq!(table.doubts.len(), 1, "one after the other");
+}
+
+#[test]
+fn a_part_of_a_day_that_is_on_both_sides_is_refused_whatever_it_is_called() {
+    const HOUR: i64 = 3600 * 1_000_000_000;
+    let columns = hourly(14, |day, hour| (100 + ((7 * day + hour) % 5) as u64, Outcome::Ok));
+    let of_span = |begin: i64, end: i64| {
+        let (local, configurations) = (LocalTime::UTC, BTreeMap::new());
+        let span = WallSpan { begin: WallTime(begin * HOUR), end: WallTime(end * HOUR) };
+        let mut days = Days::new(&local, span, &QUANTITIES, &configurations);
+        let rows = (begin.max(0)..end.min(24 * 14)).map(|hour| {
+            let at = hour as usize;
+            (3600 * hour, columns.duration_ns[at].0 / 1_000_000, columns.outcome[at])
+        });
+        days.add(&series_of("/home", "list"), &columns_of(rows), &Blockers::of_host("login1"));
+        days.finish().0
+    };
+    let sides = |until: i64, since: i64| {
+        let sides = vec![side("before", of_span(0, until)), side("after", of_span(since, 24 * 14))];
+        compare_sides(sides, &usual())
+    };
+    let noon = 24 * 7 + 12;
+    sides(noon, noon).unwrap();
+    let refused = sides(noon + 3, noon - 3).unwrap_err().to_string();
+    assert!(refused.starts_with("the day 1970-01-08 from 09:00 of /home is on both sides"), "{refused}");
+}
+
+#[test]
+fn runs_that_a_history_remembers_of_one_second_are_two() {
+    let (local, configurations) = (LocalTime::UTC, BTreeMap::new());
+    let mut runs = RememberedRuns::new(&local, &configurations);
+    let mut columns = columns_of([(90, 5, Outcome::Ok), (90, 6, Outcome::Ok), (120, 7, Outcome::Ok)]);
+    columns.start[1].0 += 250_000_000;
+    runs.add(&series_of("/home", "metadata read, clients 1"), &columns);
+    let names: Vec<String> = runs.finish().into_iter().map(|(_, unit)| unit.name).collect();
+    assert_eq!(names, ["1970-01-01 00:01:30", "1970-01-01 00:01:30.250000", "1970-01-01 00:02"]);
 }
 
 #[test]

@@ -142,6 +142,11 @@ fn what_a_history_does_not_have_is_said() {
         2,
         &["the day 2008-05-10 of /home is on both sides", "history:/home@..MOMENT history:/home@MOMENT.."],
     );
+    user.refused(
+        &["compare", "history:/home@..2008-05-10 18:00", "history:/home@2008-05-10 06:00.."],
+        2,
+        &["the day 2008-05-10 from 06:00 of /home is on both sides"],
+    );
     user.refused(&["compare", "history:/home@1..2..3", "history:/home"], 2, &["history:/home@1..2..3"]);
     let reversed = ["--since", "2008-05-10", "--until", "2008-05-02"];
     let told = "\"2008-05-10\" is not before \"2008-05-02\": expected a begin and a later end";
