@@ -1,8 +1,11 @@
 //! Sides of `iolag compare` that are of a history: days of two targets, and of one before and after a moment.
 
+use std::path::Path;
+
+use iolag_fixtures::FuseMount;
 use serde_json::Value;
 
-use crate::support::assert_says;
+use crate::support::{Running, assert_says};
 use crate::user::User;
 
 /// Midnight where the user lives, of 2008-05-01.
@@ -110,6 +113,23 @@ fn a_target_is_compared_before_and_after_a_moment() {
     assert_eq!(of_side(0).last().unwrap()["run"], "2008-05-07 until 12:00");
     assert_eq!(of_side(1)[0]["run"], "2008-05-07 from 12:00");
     assert_eq!(cell(&document)["pairs"], Value::Null);
+}
+
+#[test]
+fn histories_alone_do_not_wait_for_a_store_that_hangs() {
+    let user = user();
+    let Some(fuse) = FuseMount::start(&user.scene.target()) else { return };
+    fuse.hang_all();
+    let store = fuse.path().join("store").display().to_string();
+    let figure = user.path("figure.svg").display().to_string();
+    let sides = ["history:/home", "history:/scratch", "--history", &user.history, "--store", &store];
+    for before in [&["compare"][..], &["plot", "compare", "-o", &figure]] {
+        let command =
+            user.scene.bare_command(Path::new(env!("CARGO_BIN_EXE_iolag")), &[before, &sides].concat());
+        let done = Running::start(command).finish();
+        assert_eq!(done.code, Some(0), "{done:?}");
+    }
+    fuse.release();
 }
 
 #[test]

@@ -12,7 +12,7 @@ use iolag_analysis::compare::{CompareError, CompareOptions, ComparedTable, compa
 use iolag_conduct::{ExitCode, Failure, absolute};
 use iolag_model::WallSpan;
 
-use crate::args::{Common, Compare, SideChoice};
+use crate::args::{Common, Compare, SideChoice, SideName};
 use crate::commands::Located;
 use crate::commands::compare::rendering::{Rendered, rendered};
 use crate::commands::compare::resolve::{Resolved, Wanted, resolve};
@@ -29,15 +29,14 @@ pub fn run(options: &Compare, common: &Common) -> Result<ExitCode, Failure> {
     refuse_without_effect(options)?;
     output::refuse_lost_document(common)?;
     output::refuse_lost_report(options.report.as_deref())?;
-    let located = Located::of(common)?;
+    let located = located_for(&options.sides, common)?;
     // The terminal is this process's; children have none.
     let look = Look::of_terminal(common);
     let work = || {
         let (resolved, table) = compared(&located, options)?;
         rendered(&resolved, &table, options, common, look)
     };
-    let are_histories = options.sides.iter().all(|side| matches!(side.choice, SideChoice::History(_)));
-    let Rendered { printed, page } = match are_histories {
+    let Rendered { printed, page } = match are_histories(&options.sides) {
         true => ask_history(&Chosen::new(&options.place)?, work)?,
         false => output::ask_store(&located.root, work)?,
     };
@@ -47,6 +46,18 @@ pub fn run(options: &Compare, common: &Common) -> Result<ExitCode, Failure> {
         write_page(path, &page, common).map_err(|failure| failure.at_least(code))?;
     }
     delivered
+}
+
+/// The store that the sides are looked for in: histories alone need none, and do not wait for one that hangs.
+///
+/// # Errors
+/// As [`Located::of`].
+pub fn located_for(sides: &[SideName], common: &Common) -> Result<Located, Failure> {
+    if are_histories(sides) { Ok(Located::nowhere()) } else { Located::of(common) }
+}
+
+fn are_histories(sides: &[SideName]) -> bool {
+    sides.iter().all(|side| matches!(side.choice, SideChoice::History(_)))
 }
 
 /// Finds, reads and compares the sides; what went wrong before stands in front of a failure.

@@ -6,8 +6,7 @@ use iolag_conduct::{ExitCode, Failure, absolute};
 use iolag_report::draw_comparison_figure;
 
 use crate::args::{Common, Compare, Plot, SAME_WITHIN, parse_side};
-use crate::commands::Located;
-use crate::commands::compare::{compared, refuse_without_effect};
+use crate::commands::compare::{compared, located_for, refuse_without_effect};
 use crate::commands::plot::asked::Asked;
 use crate::commands::runs::figures::form_of;
 use crate::guarded::{in_child, replace_by};
@@ -36,7 +35,7 @@ pub fn run(asked: &Asked<'_>, options: &Plot, common: &Common) -> Result<ExitCod
         ..Compare::of(sides.collect::<Result<_, _>>().map_err(Failure::usage)?)
     };
     refuse_without_effect(&comparison)?;
-    let located = Located::of(common)?;
+    let located = located_for(&comparison.sides, common)?;
     let path = absolute(&options.output);
     in_child("plot", || {
         let (resolved, table) = compared(&located, &comparison)?;
