@@ -27,6 +27,9 @@ pub struct Compare {
     /// rate where each operation has its own]
     #[arg(long, value_name = "VALUE")]
     pub value: Option<RunQuantity>,
+    /// Of histories: only benchmarks of this workload, such as metadata or check
+    #[arg(long, value_name = "NAME")]
+    pub workload: Option<String>,
     /// Call sides the same if they differ by less than this
     #[arg(long, value_name = "PERCENT", default_value = "5%", allow_hyphen_values = true, value_parser = parse_same_within)]
     pub same_within: f64,
@@ -65,6 +68,7 @@ impl Compare {
         Self {
             sides,
             value: None,
+            workload: None,
             same_within: SAME_WITHIN,
             across: Vec::new(),
             phases: Vec::new(),

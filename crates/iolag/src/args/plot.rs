@@ -49,6 +49,9 @@ pub struct Plot {
     /// Of sides: what of the runs is compared: rate, median, p95 or over:DURATION
     #[arg(long, value_name = "VALUE")]
     pub value: Option<RunQuantity>,
+    /// Of sides of a history: only benchmarks of this workload, such as metadata or check
+    #[arg(long, value_name = "NAME")]
+    pub workload: Option<String>,
     /// Of sides: call them the same if they differ by less than this [default: 5%]
     #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, value_parser = parse_same_within)]
     pub same_within: Option<f64>,
@@ -98,6 +101,7 @@ impl Plot {
     pub fn given_of_sides(&self) -> Option<&'static str> {
         let own = [
             (self.value.is_some(), "--value"),
+            (self.workload.is_some(), "--workload"),
             (self.same_within.is_some(), "--same-within"),
             (!self.across.is_empty(), "--across"),
         ];

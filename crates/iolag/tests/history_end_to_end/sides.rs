@@ -227,3 +227,31 @@ fn benchmarks_that_a_history_remembers_are_sides_also_beside_stored_runs() {
     user.fine(&["history", "remember", "campaign:last"]);
     user.refused(&["compare", &remembered[0], &stored], 2, &["run 20", "is on both sides"]);
 }
+
+#[test]
+fn of_several_workloads_the_one_that_sides_have_in_common_is_compared() {
+    let user = User::new();
+    let targets = ["one", "two"].map(|name| {
+        let target = user.path(name);
+        std::fs::create_dir(&target).unwrap();
+        target.display().to_string()
+    });
+    let remembered = |arguments: &[&str]| {
+        let done = user.scene.run(arguments);
+        assert_eq!(done.code, Some(0), "{done:?}");
+        user.fine(&["history", "remember", "campaign:last"]);
+    };
+    remembered(&["bench", "metadata", &targets[0], &targets[1], "memory:", "-D1", "-P6", "-I3", "-R1", "-q"]);
+    remembered(&["check", &targets[0], &targets[1], "--budget", "4s", "-q"]);
+    let [one, two] = targets.map(|target| format!("history:{target}"));
+    let choose = "check and metadata, which are not compared with each other: choose --workload check or --workload metadata";
+    user.refused(&["compare", &one, &two], 2, &[choose]);
+    for workload in ["check", "metadata"] {
+        let document = compared(&user, &[&one, &two, "--workload", workload]);
+        assert_eq!(document["workload"], workload);
+    }
+    user.refused(&["compare", &one, &two, "--workload", "stream"], 3, &["but those of check and metadata"]);
+    assert_eq!(compared(&user, &[&one, "history:memory:"])["workload"], "metadata");
+    let done = user.fine(&["compare", &one, "history:memory:"]);
+    assert_says(&done.stderr, &["has benchmarks of check, too, which are not compared"]);
+}

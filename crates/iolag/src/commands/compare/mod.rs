@@ -71,6 +71,7 @@ pub fn compared(located: &Located, options: &Compare) -> Result<(Resolved, Compa
             rules: &options.rules,
             times: (options.since.as_deref(), options.until.as_deref()),
             place: &options.place,
+            workload: options.workload.as_deref(),
         },
     )?;
     let told = |failure: Failure| {
@@ -106,6 +107,11 @@ pub fn refuse_without_effect(options: &Compare) -> Result<(), Failure> {
     let is_by_time = |choice: &SideChoice| is_history(choice) || matches!(choice, SideChoice::Label { .. });
     if options.place.history.is_some() && !options.sides.iter().any(|side| is_history(&side.choice)) {
         return Err(Failure::usage("--history is read for sides that are history:TARGET, and there is none"));
+    }
+    if options.workload.is_some() && !options.sides.iter().any(|side| is_history(&side.choice)) {
+        return Err(Failure::usage(
+            "--workload chooses among the benchmarks that a history remembers: no side is history:TARGET",
+        ));
     }
     match given {
         Some(option) if !options.sides.iter().any(|side| is_by_time(&side.choice)) => {

@@ -170,9 +170,65 @@ pub fn are_days_compared<'a>(sides: impl Iterator<Item = Option<&'a Remembered>>
     sides.all(|side| side.is_some_and(|remembered| !remembered.days.is_empty()))
 }
 
+/// Of which workload the benchmarks are that are meant: the one that was asked for, else those of the stored runs beside them, else the one that all
+/// of these sides have; none if they have none in common.
+///
+/// # Errors
+/// If there is no such one, or the sides have several in common: how to choose.
+pub fn workloads_meant(
+    sides: &[(&str, &Remembered)],
+    stored: &[&FoundRun],
+    asked: Option<&str>,
+) -> Result<BTreeSet<String>, Failure> {
+    let known: Vec<_> =
+        sides.iter().map(|(_, side)| side.workloads()).filter(|own| !own.is_empty()).collect();
+    if let Some(asked) = asked {
+        let all: BTreeSet<&str> = known.iter().flatten().copied().collect();
+        if all.contains(asked) {
+            return Ok(BTreeSet::from([asked.to_owned()]));
+        }
+        let has =
+            if all.is_empty() { "no benchmarks".to_owned() } else { format!("those of {}", listed(all)) };
+        return Err(Failure::unusable(format!(
+            "the history has no benchmarks of {asked} of these sides, but {has}"
+        )));
+    }
+    if !stored.is_empty() {
+        return Ok(stored.iter().map(|run| run.record.spec.workload.name().to_owned()).collect());
+    }
+    let Some((first, others)) = known.split_first() else { return Ok(BTreeSet::new()) };
+    let common: BTreeSet<&str> =
+        first.iter().copied().filter(|one| others.iter().all(|own| own.contains(one))).collect();
+    if common.len() > 1 {
+        let names = joined(sides.iter().map(|(name, _)| (*name).to_owned()).collect());
+        let choices: Vec<String> = common.iter().map(|one| format!("--workload {one}")).collect();
+        return Err(Failure::usage(format!(
+            "{names} have benchmarks of {}, which are not compared with each other: choose {}",
+            listed(common),
+            choices.join(" or ")
+        )));
+    }
+    Ok(common.into_iter().map(str::to_owned).collect())
+}
+
+fn listed(names: BTreeSet<&str>) -> String {
+    joined(names.into_iter().map(str::to_owned).collect())
+}
+
 impl Remembered {
+    /// Of which workloads its benchmarks are.
+    fn workloads(&self) -> BTreeSet<&str> {
+        self.runs.iter().map(|(_, unit)| unit.workload.as_str()).collect()
+    }
+
     /// The units of a side, and what is to be known of them besides. Runs that are stored, too, have their names, so that none is on both sides.
-    pub fn units(self, name: &str, takes_days: bool, stored: &[&FoundRun]) -> (Vec<Unit>, Vec<String>) {
+    pub fn units(
+        self,
+        name: &str,
+        takes_days: bool,
+        meant: &BTreeSet<String>,
+        stored: &[&FoundRun],
+    ) -> (Vec<Unit>, Vec<String>) {
         let mut told = Vec::new();
         if takes_days || self.runs.is_empty() {
             if !self.runs.is_empty() {
@@ -186,10 +242,13 @@ impl Remembered {
         }
         let ids: BTreeMap<ProbeId, &FoundRun> =
             stored.iter().map(|run| (ProbeId(Fingerprint::of(run.record.id.as_str())), *run)).collect();
-        // What is remembered of other benchmarks is not meant.
-        let workloads: BTreeSet<&str> = stored.iter().map(|run| run.record.spec.workload.name()).collect();
-        let is_meant = |unit: &Unit| workloads.contains(unit.workload.as_str());
+        let is_meant = |unit: &Unit| meant.contains(&unit.workload);
         let has_some = self.runs.iter().any(|(_, unit)| is_meant(unit));
+        let others: BTreeSet<&str> =
+            self.workloads().into_iter().filter(|one| has_some && !meant.contains(*one)).collect();
+        if stored.is_empty() && !others.is_empty() {
+            told.push(format!("{name} has benchmarks of {}, too, which are not compared", listed(others)));
+        }
         let named = self.runs.into_iter().filter(|(_, unit)| !has_some || is_meant(unit)).map(
             |(run, unit)| match ids.get(&run) {
                 Some(found) => Unit { name: found.record.id.to_string(), ..unit },

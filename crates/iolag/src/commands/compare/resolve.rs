@@ -15,7 +15,9 @@ use iolag_conduct::{ExitCode, Failure, values_of_all};
 use iolag_model::{RunRecord, WallSpan, one_line};
 use iolag_store::{BaselineName, Flaw, KeeperIdentity, RunDirectory};
 
-use super::of_history::{HistoryWanted, Remembered, are_days_compared, read as read_history};
+use super::of_history::{
+    HistoryWanted, Remembered, are_days_compared, read as read_history, workloads_meant,
+};
 use super::parts::{Part, parts_of};
 use crate::args::{HistoryPlace, SideChoice, SideName};
 use crate::commands::Located;
@@ -46,6 +48,8 @@ pub struct Wanted<'a> {
     pub times: (Option<&'a str>, Option<&'a str>),
     /// Their history.
     pub place: &'a HistoryPlace,
+    /// Which of the benchmarks that it remembers are meant.
+    pub workload: Option<&'a str>,
 }
 
 /// Sides with their runs.
@@ -290,9 +294,14 @@ impl Resolving<'_> {
         values: &BTreeMap<PathBuf, Result<RunValues, String>>,
     ) -> Result<(Vec<Side>, Vec<Vec<FoundRun>>), Failure> {
         let labels: BTreeSet<String> = chosen.iter().filter_map(|side| side.label.clone()).collect();
-        let takes_days = are_days_compared(chosen.iter().map(|side| side.remembered.as_ref()));
+        let takes_days = self.wanted.workload.is_none()
+            && are_days_compared(chosen.iter().map(|side| side.remembered.as_ref()));
         let stored: Vec<FoundRun> = chosen.iter().flat_map(|side| &side.runs).cloned().collect();
         let stored: Vec<&FoundRun> = stored.iter().collect();
+        let of_history =
+            chosen.iter().filter_map(|side| Some((side.name.as_str(), side.remembered.as_ref()?)));
+        let of_history: Vec<_> = of_history.filter(|_| !takes_days).collect();
+        let meant = workloads_meant(&of_history, &stored, self.wanted.workload)?;
         let (mut sides, mut runs) = (Vec::new(), Vec::new());
         for (index, Chosen { name, part, runs: found, remembered, .. }) in chosen.into_iter().enumerate() {
             let (mut units, mut readable) = (Vec::new(), Vec::new());
@@ -302,7 +311,7 @@ impl Resolving<'_> {
                 self.code = self.code.max(ExitCode::Unusable);
             }
             if let Some(remembered) = remembered {
-                let (of_history, told) = remembered.units(&name, takes_days, &stored);
+                let (of_history, told) = remembered.units(&name, takes_days, &meant, &stored);
                 units = of_history;
                 self.complaints.extend(told);
             }

@@ -26,6 +26,7 @@ pub fn run(asked: &Asked<'_>, options: &Plot, common: &Common) -> Result<ExitCod
     let sides = asked.sources.iter().map(|side| parse_side(side));
     let comparison = Compare {
         value: options.value,
+        workload: options.workload.clone(),
         same_within: options.same_within.unwrap_or(SAME_WITHIN),
         across: options.across.clone(),
         phases: options.phases.clone(),

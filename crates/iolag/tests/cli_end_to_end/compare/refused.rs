@@ -38,6 +38,7 @@ fn what_was_typed_wrongly_is_said_before_anything_is_read() {
         (&["last", "last", "--phases", "clean"], "expected one of"),
         (&["label:a=b", "last", "--since", "08/05/2008"], "may have the day or the month first"),
         (&["last", "last", "--report", "missing/page.html"], "there is no directory"),
+        (&["last", "last", "--workload", "check"], "no side is history:TARGET"),
     ] {
         refused(&user, arguments, 2, expected);
     }
