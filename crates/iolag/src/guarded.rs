@@ -8,6 +8,7 @@ use iolag_keeper::{Child, Ending, Orphanage, Signals};
 use iolag_model::Nanoseconds;
 
 use crate::output;
+use crate::replacing::replace;
 use iolag_conduct::{ExitCode, Failure};
 
 /// Does something in a child without a deadline; Ctrl-C ends it. The child prints its own results and failures.
@@ -52,25 +53,8 @@ pub fn replace_by(
     option: &str,
     write: impl FnOnce(&mut File) -> std::io::Result<()>,
 ) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| {
-        Failure::unusable(format!(
-            "cannot write {}: {error}; name another place with {option}",
-            path.display()
-        ))
-    };
-    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-        let mut file = std::fs::OpenOptions::new().write(true).open(path).map_err(failed)?;
-        return write(&mut file).map_err(failed);
-    }
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(format!(".{}.part", std::process::id()));
-    let temporary = Path::new(&temporary);
-    let written = File::create(temporary)
-        .and_then(|mut file| write(&mut file))
-        .and_then(|()| std::fs::rename(temporary, path));
-    if written.is_err() {
-        // The first error is the one to tell.
-        let _ = std::fs::remove_file(temporary);
-    }
-    written.map_err(failed)
+    replace(path, write).map_err(|error| {
+        let path = path.display();
+        Failure::unusable(format!("cannot write {path}: {error}; name another place with {option}"))
+    })
 }

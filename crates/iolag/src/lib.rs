@@ -13,5 +13,6 @@ pub mod look;
 pub mod output;
 pub mod planning;
 pub mod progress;
+pub mod replacing;
 pub mod serve;
 pub mod watching;

@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::args::{ColourWhen, Common};
+use crate::replacing::{LINK, is_link_to_file, replace};
 
 /// Sentences in narrower lines cannot be read. Tables may be wider than a terminal; they break where it does.
 const WIDTH_MIN: usize = 40;
@@ -167,12 +168,30 @@ pub fn refuse_lost_document(common: &Common) -> Result<(), Failure> {
     }
 }
 
-/// The same for a file of `--report`.
+/// The same for a file of `--report` too, which is to be another one.
 ///
 /// # Errors
 /// One sentence.
-pub fn refuse_lost_report(path: Option<&Path>) -> Result<(), Failure> {
-    path.map_or(Ok(()), |path| refuse_lost(path, "report"))
+pub fn refuse_lost_files(report: Option<&Path>, common: &Common) -> Result<(), Failure> {
+    refuse_lost_document(common)?;
+    let Some(report) = report else { return Ok(()) };
+    refuse_lost(report, "report")?;
+    let Some(json) = common.json.as_deref().filter(|path| !is_standard_output(path)) else { return Ok(()) };
+    // A directory may have two names; in a child, since it may hang.
+    let place = |path: &Path| {
+        let path = iolag_conduct::absolute(path);
+        let parent = path.parent().and_then(|parent| parent.canonicalize().ok());
+        (parent, path.file_name().map(ToOwned::to_owned))
+    };
+    let is_device = || report.metadata().is_ok_and(|metadata| !metadata.is_file());
+    match ask("scribe", STORE_DEADLINE, || place(json) == place(report) && !is_device())? {
+        Answer::Given(true) => Err(Failure::usage(format!(
+            "--json and --report name the same file, {}, and one would replace the other: name two",
+            report.display()
+        ))),
+        Answer::Given(false) => Ok(()),
+        Answer::None { age, .. } => Err(Failure::unusable(silent_file("report", report, age))),
+    }
 }
 
 fn refuse_lost(path: &Path, what: &str) -> Result<(), Failure> {
@@ -181,7 +200,7 @@ fn refuse_lost(path: &Path, what: &str) -> Result<(), Failure> {
     let question = || match (parent.is_dir(), path.is_dir()) {
         (false, _) => Some(format!("there is no directory {}; make it first", parent.display())),
         (true, true) => Some("it is a directory; name a file".to_owned()),
-        (true, false) => None,
+        (true, false) => is_link_to_file(&path).then(|| LINK.to_owned()),
     };
     match ask("scribe", STORE_DEADLINE, question)? {
         Answer::Given(None) => Ok(()),
@@ -215,8 +234,9 @@ fn silent_file(what: &str, path: &Path, age: iolag_model::Nanoseconds) -> String
 /// Writes a file for the user, as a whole or not at all.
 fn write_file(path: &Path, content: &[u8]) -> Result<(), Failure> {
     let path: PathBuf = iolag_conduct::absolute(path);
-    let written =
-        ask("scribe", STORE_DEADLINE, || replace(&path, content).map_err(|error| error.to_string()))?;
+    let written = ask("scribe", STORE_DEADLINE, || {
+        replace(&path, |file| file.write_all(content)).map_err(|error| error.to_string())
+    })?;
     match written {
         Answer::Given(Ok(())) => Ok(()),
         Answer::Given(Err(error)) => Err(Failure::unusable(format!(
@@ -225,21 +245,6 @@ fn write_file(path: &Path, content: &[u8]) -> Result<(), Failure> {
         ))),
         Answer::None { age, .. } => Err(Failure::unusable(silent_file("JSON document", &path, age))),
     }
-}
-
-fn replace(path: &Path, content: &[u8]) -> std::io::Result<()> {
-    // A pipe or device of the user's (/dev/stdout, a FIFO) is written as it is.
-    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-        return std::fs::write(path, content);
-    }
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(format!(".{}.part", std::process::id()));
-    let written = std::fs::write(&temporary, content).and_then(|()| std::fs::rename(&temporary, path));
-    if written.is_err() {
-        // What is half-written must not stay; the first error is the one to tell.
-        let _ = std::fs::remove_file(&temporary);
-    }
-    written
 }
 
 /// What a child found out about the store: text for people and, if it was asked for, the document.

@@ -10,7 +10,7 @@ use iolag_report::{FigureKind, FigurePreset};
 
 use crate::args::compare::parse_same_within;
 use crate::args::history::{CorrelationMethod, HISTORY, HistorySpan};
-use crate::args::values::{parse_any_phase, parse_clients, parse_operation};
+use crate::args::values::{parse_any_phase, parse_clients, parse_file, parse_operation};
 
 /// `iolag plot`.
 #[derive(Debug, Args)]
@@ -23,7 +23,7 @@ pub struct Plot {
     #[arg(value_name = "RUN")]
     pub sources: Vec<String>,
     /// The file to write: its name ends in .svg (text as outlines, fit for PDF) or .png
-    #[arg(short, long, value_name = "FILE", required = true)]
+    #[arg(short, long, value_name = "FILE", required = true, value_parser = parse_file)]
     pub output: PathBuf,
     #[expect(missing_docs, reason = "its help is made from the list of figures")]
     #[arg(long, value_name = "NAME", help = figures())]

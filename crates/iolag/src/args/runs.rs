@@ -8,7 +8,7 @@ use iolag_store::BaselineName;
 
 use crate::args::form::MetadataForm;
 use crate::args::history::{HistoryMethod, HistorySpan};
-use crate::args::values::parse_form;
+use crate::args::values::{parse_file, parse_form};
 
 /// `iolag list`.
 #[derive(Debug, Args)]
@@ -44,7 +44,7 @@ pub struct Report {
     #[arg(value_name = "RUN")]
     pub runs: Vec<String>,
     /// The file to write [default: iolag-report-RUN.html here]
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = parse_file)]
     pub output: Option<PathBuf>,
     /// The title [default: made from the runs]
     #[arg(long, value_name = "TEXT")]

@@ -40,9 +40,9 @@ pub(crate) fn parse_readable(text: &str) -> Result<PathBuf, String> {
     Ok(PathBuf::from(text))
 }
 
-/// As [`parse_document`], where standard output makes no sense.
+/// As [`parse_document`], where standard output makes no sense: a file that is called so is ./-
 pub(crate) fn parse_file(text: &str) -> Result<PathBuf, String> {
-    if text.is_empty() {
+    if text.is_empty() || text == "-" {
         return Err("expected a file".to_owned());
     }
     std::path::absolute(text).map_err(|error| format!("the current directory is unknown: {error}"))

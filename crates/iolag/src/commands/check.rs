@@ -23,8 +23,7 @@ pub fn run(options: &Check, common: &Common) -> Result<ExitCode, Failure> {
     let end = MonotonicClock.now().after(options.budget);
     let plan = plan_check(planned(options)?, |name| std::env::var_os(name))?;
     let keeper = become_keeper(store_of(common), typed())?;
-    output::refuse_lost_document(common)?;
-    output::refuse_lost_report(options.report.as_deref())?;
+    output::refuse_lost_files(options.report.as_deref(), common)?;
     leave_current_directory();
     let checked = conduct_check(&plan, end, &keeper, &mut Progress::until(end, common))?;
     report(options, common, &checked)

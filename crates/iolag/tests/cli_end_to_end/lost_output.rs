@@ -90,3 +90,34 @@ fn a_reader_that_goes_away_is_no_error() {
         assert_eq!((said.output.trim(), said.errors.contains("standard output")), ("0", false), "{said:?}");
     }
 }
+
+#[test]
+fn two_results_are_not_written_to_one_file_and_none_through_a_link() {
+    let user = User::new();
+    let there = user.directory("there");
+    std::os::unix::fs::symlink(&there, user.path("same")).unwrap();
+    std::fs::write(user.path("real.html"), "before").unwrap();
+    std::os::unix::fs::symlink(user.path("real.html"), user.path("link.html")).unwrap();
+    let bench = ["bench", "metadata", "memory:", "-D1", "-P10", "-I5", "-R1", "-q"];
+    for measuring in [&bench[..], &["check", &there, "--budget", "2s"], &["compare", "last", "last"]] {
+        for (outputs, told) in [
+            (&["--report", "x", "--json", "./x"][..], "name the same file"),
+            (&["--report", "there/x", "--json", "same/x"], "name the same file"),
+            (&["--report", "-"], "expected a file"),
+            (&["--report", "link.html"], "it is a symbolic link"),
+            (&["--json", "link.html"], "it is a symbolic link"),
+        ] {
+            let said = user.iolag(&[measuring, outputs].concat());
+            assert_eq!((said.code, said.output.as_str()), (2, ""), "{outputs:?}: {said:?}");
+            assert!(said.errors.contains(told), "{outputs:?}: {said:?}");
+        }
+    }
+    assert!(!user.path("data").exists(), "nothing was measured");
+    user.fine(&[&bench[..], &["--report", "/dev/null", "--json", "/dev/null"]].concat());
+    for arguments in [&["report", "-o", "-"][..], &["plot", "ecdf", "-o", "-"]] {
+        assert_eq!(user.iolag(arguments).code, 2, "{arguments:?}");
+    }
+    let linked = user.iolag(&["report", "-o", "link.html"]);
+    assert!(linked.code == 3 && linked.errors.contains("it is a symbolic link"), "{linked:?}");
+    assert_eq!(std::fs::read_to_string(user.path("real.html")).unwrap(), "before");
+}

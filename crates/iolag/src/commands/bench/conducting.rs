@@ -31,8 +31,7 @@ pub fn conduct(
     options: &CampaignArguments,
     common: &Common,
 ) -> Result<ExitCode, Failure> {
-    output::refuse_lost_document(common)?;
-    output::refuse_lost_report(options.report.as_deref())?;
+    output::refuse_lost_files(options.report.as_deref(), common)?;
     // While relative paths still mean what they did when it was typed.
     let history =
         options.history.as_deref().map(|place| Chosen::new(&HistoryPlace::named(place))).transpose()?;

@@ -27,8 +27,7 @@ use crate::output;
 /// If nothing can be compared, or the result cannot be delivered.
 pub fn run(options: &Compare, common: &Common) -> Result<ExitCode, Failure> {
     refuse_without_effect(options)?;
-    output::refuse_lost_document(common)?;
-    output::refuse_lost_report(options.report.as_deref())?;
+    output::refuse_lost_files(options.report.as_deref(), common)?;
     let located = located_for(&options.sides, common)?;
     // The terminal is this process's; children have none.
     let look = Look::of_terminal(common);

@@ -1,0 +1,68 @@
+//! Files for the user, which appear as a whole or not at all.
+
+use std::fs::{File, OpenOptions};
+use std::path::Path;
+
+/// Why a file is not written through it.
+pub const LINK: &str = "it is a symbolic link; name the file that it leads to";
+
+/// Whether this is a symbolic link to a file, or to none: whoever made it means it to stay, and who may write to its directory chose the file.
+/// One to a pipe or device, such as /dev/stdout, is written to.
+pub fn is_link_to_file(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink())
+        && path.metadata().map_or(true, |metadata| metadata.is_file())
+}
+
+/// Replaces a file, whose mode stays. A pipe or device of the user's is written as it is.
+///
+/// # Errors
+/// If it cannot be written, or [`is_link_to_file`]; nothing half-written stays.
+pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<()>) -> std::io::Result<()> {
+    if is_link_to_file(path) {
+        return Err(std::io::Error::other(LINK));
+    }
+    let found = path.metadata().ok();
+    if found.as_ref().is_some_and(|metadata| !metadata.is_file()) {
+        return write(&mut OpenOptions::new().write(true).open(path)?);
+    }
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(format!(".{}.part", std::process::id()));
+    let temporary = Path::new(&temporary);
+    let written = File::create(temporary)
+        .and_then(|mut file| {
+            found.map_or(Ok(()), |found| file.set_permissions(found.permissions()))?;
+            write(&mut file)
+        })
+        .and_then(|()| std::fs::rename(temporary, path));
+    if written.is_err() {
+        // The first error is the one to tell.
+        let _ = std::fs::remove_file(temporary);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn a_file_keeps_its_mode_and_a_link_stays() {
+        let home = tempfile::tempdir().unwrap();
+        let [file, link, lost] = ["file", "link", "lost"].map(|name| home.path().join(name));
+        let put = |path: &Path, text: &str| replace(path, |file| file.write_all(text.as_bytes()));
+        put(&file, "one").unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).unwrap();
+        put(&file, "two").unwrap();
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o640);
+        symlink(&file, &link).unwrap();
+        symlink(home.path().join("nowhere"), &lost).unwrap();
+        for link in [&link, &lost] {
+            assert_eq!(put(link, "three").unwrap_err().to_string(), LINK);
+            assert!(link.is_symlink());
+        }
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "two");
+        assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 3, "nothing half-written stays");
+    }
+}
