@@ -1,5 +1,8 @@
 //! Progress on standard error: a line that is redrawn on a terminal, nothing where there is none; messages in any case.
 
+use std::fs::File;
+use std::io::{IsTerminal, Write};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::Duration;
 
@@ -12,6 +15,7 @@ use crate::args::Common;
 use crate::output;
 use iolag_conduct::{Attendance, Attendant, Round};
 use iolag_workload::workload;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// How far a run is, by what is known about its length.
 #[derive(Debug, Clone, Copy)]
@@ -87,6 +91,42 @@ impl Progress {
                 format!("about {} left", format_duration(Nanoseconds((left * 1e9) as u64)))
             }
             _ => format!("{} so far", format_duration(elapsed)),
+        }
+    }
+}
+
+/// A line on the terminal of this process on which a child counts, whose own standard error is no terminal.
+pub struct Counter {
+    terminal: Option<File>,
+}
+
+impl Counter {
+    /// To be made before the child. Shows nothing where there is no terminal, or no progress is wanted.
+    pub fn new(common: &Common) -> Self {
+        let errors = std::io::stderr();
+        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let is_shown = !common.quiet && !is_dumb && errors.is_terminal();
+        let terminal = is_shown.then(|| errors.as_fd().try_clone_to_owned().ok()).flatten();
+        Self { terminal: terminal.map(File::from) }
+    }
+
+    /// As in `3 of 8 runs read`.
+    pub fn show(&self, done: usize, all: usize, what: &str) {
+        self.write(&format!("\r\x1b[2K{done} of {all} {what}"));
+    }
+
+    /// Removes the line.
+    pub fn clear(&self) {
+        self.write("\r\x1b[2K");
+    }
+
+    /// A terminal that stands still is not waited for.
+    fn write(&self, text: &str) {
+        let Some(terminal) = &self.terminal else { return };
+        let mut awaited = [PollFd::new(terminal, PollFlags::OUT)];
+        if poll(&mut awaited, Some(&Timespec::default())) == Ok(1) {
+            // What is not shown is no error.
+            let _ = (&*terminal).write_all(text.as_bytes());
         }
     }
 }

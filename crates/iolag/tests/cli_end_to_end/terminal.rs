@@ -143,3 +143,31 @@ fn an_announcement_is_wrapped_between_words_and_no_wider_than_the_terminal() {
     let bench = announced(&user, &[&["bench", "metadata", "memory:"], &sizes[..]].concat());
     says(&bench, &["iolag: measuring memory: with 1 client: ", " objects of ", " in the directory ", &store]);
 }
+
+#[test]
+fn reading_runs_for_the_page_of_a_comparison_is_told_on_a_terminal() {
+    let user = User::new();
+    user.fine(&[
+        "bench",
+        "metadata",
+        "memory:",
+        "delayed:1us:memory:",
+        "-D1",
+        "-P5",
+        "-I5",
+        "-R1",
+        "--repeat",
+        "4",
+        "-q",
+    ]);
+    let compare = ["compare", "campaign:last", "--report", "page.html"];
+    let told = |more: &[&str]| {
+        let (text, status) =
+            stream_on_terminal(&user, Stream::Errors, 100, &[&compare[..], more].concat(), &[]);
+        assert!(status.success(), "{text}");
+        text.contains(" of 8 runs read for the report")
+    };
+    assert!(told(&[]));
+    assert!(!told(&["-q"]));
+    assert!(!user.fine(&compare).errors.contains("runs read"), "no terminal");
+}

@@ -20,6 +20,7 @@ use crate::commands::history::access::{Chosen, ask_history, here};
 use crate::guarded::{in_child, replace_by};
 use crate::look::Look;
 use crate::output;
+use crate::progress::Counter;
 
 /// Runs the command.
 ///
@@ -30,10 +31,10 @@ pub fn run(options: &Compare, common: &Common) -> Result<ExitCode, Failure> {
     output::refuse_lost_files(options.report.as_deref(), common)?;
     let located = located_for(&options.sides, common)?;
     // The terminal is this process's; children have none.
-    let look = Look::of_terminal(common);
+    let (look, counter) = (Look::of_terminal(common), Counter::new(common));
     let work = || {
         let (resolved, table) = compared(&located, options)?;
-        rendered(&resolved, &table, options, common, look)
+        rendered(&resolved, &table, options, common, look, &counter)
     };
     let Rendered { printed, page } = match are_histories(&options.sides) {
         true => ask_history(&Chosen::new(&options.place)?, work)?,

@@ -21,6 +21,7 @@ use crate::commands::runs::selection::FoundRun;
 use crate::commands::typed;
 use crate::look::Look;
 use crate::output::Printed;
+use crate::progress::Counter;
 
 /// The run that began last.
 const LAST: &str = "last";
@@ -44,6 +45,7 @@ pub fn rendered(
     options: &Compare,
     common: &Common,
     look: Look,
+    counter: &Counter,
 ) -> Result<Rendered, Failure> {
     let text = match options.format {
         CompareForm::Text => comparison_text(table, look.width, look.colour),
@@ -55,7 +57,10 @@ pub fn rendered(
         None => None,
     };
     let page = match options.report {
-        Some(_) => Some(page(resolved, table, &lasting(typed(), &options.sides, resolved))?),
+        Some(_) => {
+            let command = lasting(typed(), &options.sides, resolved);
+            Some(page(resolved, table, &command, counter)?)
+        }
         None => None,
     };
     let judged = judged(table, options, common);
@@ -116,24 +121,43 @@ fn lasting(mut command: Vec<String>, typed: &[SideName], resolved: &Resolved) ->
     command
 }
 
-fn page(resolved: &Resolved, table: &ComparedTable, command: &[String]) -> Result<String, Failure> {
-    let mut curves = Vec::new();
-    for (side, (compared, runs)) in table.sides.iter().zip(&resolved.runs).enumerate() {
-        let by_id: BTreeMap<&str, &FoundRun> = runs.iter().map(|run| (run.record.id.as_str(), run)).collect();
-        for (place, id) in compared.runs.iter().enumerate() {
-            if let Some(run) = by_id.get(id.as_str()) {
-                curves.extend(curves_of(run, table, side, place).map_err(Failure::unusable)?);
-            }
-        }
-    }
+fn page(
+    resolved: &Resolved,
+    table: &ComparedTable,
+    command: &[String],
+    counter: &Counter,
+) -> Result<String, Failure> {
+    let curves = all_curves(resolved, table, counter);
+    counter.clear();
     let report = ComparisonReport {
         title: None,
         table,
-        curves: &curves,
+        curves: &curves.map_err(Failure::unusable)?,
         command,
         written_realtime_ns: Some(Anchor::take().realtime_ns),
     };
     made(|writer| write_comparison_html(&report, writer))
+}
+
+/// Runs are read again, which may take long.
+fn all_curves(
+    resolved: &Resolved,
+    table: &ComparedTable,
+    counter: &Counter,
+) -> Result<Vec<SideCurve>, StoreError> {
+    let mut curves = Vec::new();
+    let (mut read, all) = (0, resolved.runs.iter().map(Vec::len).sum());
+    for (side, (compared, runs)) in table.sides.iter().zip(&resolved.runs).enumerate() {
+        let by_id: BTreeMap<&str, &FoundRun> = runs.iter().map(|run| (run.record.id.as_str(), run)).collect();
+        for (place, id) in compared.runs.iter().enumerate() {
+            if let Some(run) = by_id.get(id.as_str()) {
+                curves.extend(curves_of(run, table, side, place)?);
+                read += 1;
+                counter.show(read, all, "runs read for the report");
+            }
+        }
+    }
+    Ok(curves)
 }
 
 fn curves_of(
