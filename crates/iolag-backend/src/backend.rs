@@ -315,8 +315,8 @@ pub enum BackendError {
     },
     /// The working place is that of another run.
     #[error(
-        "the working directory {path} is that of run {run}: continue on its working set with --phases benchmark,cleanup, or remove it \
-         with iolag cleanup {run} (by hand, if no store knows that run any more)"
+        "the working directory {path} is that of run {run}: let that end if it still measures; else continue on its working set with \
+         --phases benchmark,cleanup, or remove it with iolag cleanup {run} (by hand, if no store knows that run any more)"
     )]
     Claimed {
         /// The working place.

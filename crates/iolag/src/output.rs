@@ -120,6 +120,24 @@ pub fn width() -> usize {
         .map_or(WITHOUT_TERMINAL, |size| usize::from(size.ws_col).clamp(WIDTH_MIN, WIDTH_MAX))
 }
 
+/// What is still there where a document is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// The run that was just measured.
+    Run,
+    /// What the command read: it may be asked again.
+    Sources,
+}
+
+impl Kept {
+    const fn advice(self) -> &'static str {
+        match self {
+            Self::Run => "the run is kept, write it elsewhere with: iolag show --json FILE",
+            Self::Sources => "name another file with --json",
+        }
+    }
+}
+
 /// Prints a result and, if asked for, writes it as a document; `--json -` prints the document instead. The text comes first:
 /// a file that cannot be written must not hide it.
 ///
@@ -128,6 +146,7 @@ pub fn width() -> usize {
 pub fn deliver(
     common: &Common,
     text: &str,
+    kept: Kept,
     document: impl FnOnce() -> Result<Vec<u8>, Failure>,
 ) -> Result<(), Failure> {
     match &common.json {
@@ -135,7 +154,7 @@ pub fn deliver(
         Some(path) if is_standard_output(path) => print_result(&String::from_utf8_lossy(&document()?))?,
         Some(path) => {
             let printed = print(text);
-            write_file(path, &document()?)?;
+            write_file(path, &document()?, kept)?;
             if printed != ExitCode::Fine {
                 return Err(Failure {
                     code: printed,
@@ -232,7 +251,7 @@ fn silent_file(what: &str, path: &Path, age: iolag_model::Nanoseconds) -> String
 }
 
 /// Writes a file for the user, as a whole or not at all.
-fn write_file(path: &Path, content: &[u8]) -> Result<(), Failure> {
+fn write_file(path: &Path, content: &[u8], kept: Kept) -> Result<(), Failure> {
     let path: PathBuf = iolag_conduct::absolute(path);
     let written = ask("scribe", STORE_DEADLINE, || {
         replace(&path, |file| file.write_all(content)).map_err(|error| error.to_string())
@@ -240,8 +259,9 @@ fn write_file(path: &Path, content: &[u8]) -> Result<(), Failure> {
     match written {
         Answer::Given(Ok(())) => Ok(()),
         Answer::Given(Err(error)) => Err(Failure::unusable(format!(
-            "cannot write the JSON document {}: {error}; the run is kept, write it elsewhere with: iolag show --json FILE",
-            path.display()
+            "cannot write the JSON document {}: {error}; {}",
+            path.display(),
+            kept.advice()
         ))),
         Answer::None { age, .. } => Err(Failure::unusable(silent_file("JSON document", &path, age))),
     }
@@ -286,7 +306,7 @@ pub fn with_store(
 /// As [`deliver`].
 pub fn tell(common: &Common, printed: Printed) -> Result<ExitCode, Failure> {
     let document = printed.document.unwrap_or_default();
-    let delivered = deliver(common, &printed.text, || Ok(document.into_bytes()));
+    let delivered = deliver(common, &printed.text, Kept::Sources, || Ok(document.into_bytes()));
     printed.complaints.iter().for_each(|sentence| complain(sentence));
     delivered.map_or_else(|failure| Err(failure.at_least(printed.code)), |()| Ok(printed.code))
 }

@@ -12,7 +12,7 @@ use crate::args::{Check, Common};
 use crate::commands::runs::report::write_report_of;
 use crate::commands::runs::show;
 use crate::commands::{labels, store_of, typed};
-use crate::output;
+use crate::output::{self, Kept};
 use crate::progress::Progress;
 
 /// Runs the command.
@@ -48,7 +48,8 @@ fn report(options: &Check, common: &Common, checked: &Checked) -> Result<ExitCod
     let colour = output::colour(common, |name| std::env::var_os(name));
     let rows = if options.full { CheckRows::All } else { CheckRows::Known };
     let text = check_text(&analysis, rows, output::width(), colour);
-    let delivered = output::deliver(common, &text, || show::json(&stored.record, &stored.summaries));
+    let delivered =
+        output::deliver(common, &text, Kept::Run, || show::json(&stored.record, &stored.summaries));
     output::tell_outcome(common, conducted);
     if let Some(path) = &options.report {
         write_report_of(std::slice::from_ref(&conducted.run), path, common)?;

@@ -22,6 +22,17 @@ pub struct Source<'a> {
     pub text: &'a str,
 }
 
+/// What the parser says, without the types of the program.
+fn in_words(message: &str) -> String {
+    const TYPE: &str = " as i128";
+    match message.strip_suffix(", expected any value").and_then(|integer| integer.strip_suffix(TYPE)) {
+        Some(integer) => format!("{} is too large", integer.trim_start_matches("invalid type: ")),
+        None => IN_PLAIN_WORDS
+            .iter()
+            .fold(message.replace(TYPE, ""), |message, (word, plain)| message.replace(word, plain)),
+    }
+}
+
 impl Source<'_> {
     /// What it says, understood.
     ///
@@ -32,10 +43,7 @@ impl Source<'_> {
             let place = error.span().unwrap_or(0..0);
             // What the parser says may be several lines; the first says it.
             let message = error.message().lines().next().unwrap_or("not understood");
-            let message = IN_PLAIN_WORDS
-                .iter()
-                .fold(message.to_owned(), |message, (word, plain)| message.replace(word, plain));
-            DocumentError::at(self.file, self.text, place, message)
+            DocumentError::at(self.file, self.text, place, in_words(message))
         })
     }
 

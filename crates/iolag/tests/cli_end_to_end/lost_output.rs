@@ -121,3 +121,22 @@ fn two_results_are_not_written_to_one_file_and_none_through_a_link() {
     assert!(linked.code == 3 && linked.errors.contains("it is a symbolic link"), "{linked:?}");
     assert_eq!(std::fs::read_to_string(user.path("real.html")).unwrap(), "before");
 }
+
+#[test]
+fn what_is_left_where_a_document_is_lost_is_told_as_it_is() {
+    let user = User::new();
+    let bench = ["bench", "metadata", "memory:", "-D1", "-P10", "-I5", "-R1", "-q", "--repeat", "2"];
+    user.fine(&bench);
+    let lost = |arguments: &[&str]| {
+        let said = user.iolag(&[arguments, &["--json", "/dev/full"]].concat());
+        assert_eq!(said.code, 3, "{arguments:?}: {said:?}");
+        said.errors
+    };
+    let told = lost(&bench);
+    assert!(told.contains("the run is kept, write it elsewhere with: iolag show"), "{told}");
+    let first = user.record()["campaign"].as_str().unwrap().to_owned();
+    for arguments in [&["show"][..], &["list"], &["compare", "last", &first]] {
+        let told = lost(arguments);
+        assert!(told.contains("name another file with --json") && !told.contains("kept"), "{told}");
+    }
+}

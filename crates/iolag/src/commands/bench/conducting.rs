@@ -18,7 +18,7 @@ use crate::commands::labels;
 use crate::commands::runs::report::write_report_of;
 use crate::commands::runs::show;
 use crate::look::Look;
-use crate::output;
+use crate::output::{self, Kept};
 use crate::progress::Progress;
 
 /// Conducts a bench that was planned, and tells what came of it.
@@ -65,7 +65,7 @@ pub fn conduct(
         MetadataForm::Text | MetadataForm::MdWorkbench | MetadataForm::Csv => String::new(),
     };
     let text = text + &comparison(&campaign.options.sides, &runs, options, common);
-    let delivered = output::deliver(common, &text, || campaign::json(&runs));
+    let delivered = output::deliver(common, &text, Kept::Run, || campaign::json(&runs));
     if let Some(history) = &history {
         let stored: Vec<&Stored> = runs.iter().map(|(_, stored)| *stored).collect();
         code = code.max(remember::conducted(history, &stored, common));

@@ -7,7 +7,7 @@ use iolag_store::history::Access;
 
 use crate::args::{Batches, Common, HistoryCommand, Notes, Undo};
 use crate::commands::history::access::{Chosen, ask_history, failure, here, now};
-use crate::output;
+use crate::output::{self, Kept};
 use iolag_conduct::{ExitCode, Failure};
 
 /// Runs one of these commands.
@@ -36,7 +36,7 @@ fn list(options: &Batches, common: &Common) -> Result<ExitCode, Failure> {
         ),
         _ => batches_text(&batches, colour),
     };
-    output::deliver(common, &text, || {
+    output::deliver(common, &text, Kept::Sources, || {
         let mut document = Vec::new();
         write_batches_json(&batches, &mut document).map_err(Failure::bug)?;
         Ok(document)
@@ -59,7 +59,7 @@ fn notes(options: &Notes, common: &Common) -> Result<ExitCode, Failure> {
         0 => format!("nothing was noted in {}; note something with: iolag note TEXT\n", chosen.shown()),
         _ => notes_text(&events, colour),
     };
-    output::deliver(common, &text, || {
+    output::deliver(common, &text, Kept::Sources, || {
         let mut document = Vec::new();
         write_notes_json(&events, &mut document).map_err(Failure::bug)?;
         Ok(document)

@@ -16,7 +16,7 @@ use crate::commands::history::page::zone_name;
 use crate::commands::history::reading::{analysis_options, read};
 use crate::commands::history::source::analyse;
 use crate::look::Look;
-use crate::output::{self, Printed};
+use crate::output::{self, Kept, Printed};
 
 /// Runs `iolag show history`.
 ///
@@ -64,7 +64,7 @@ pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
         })
     })?;
     let document = printed.document.unwrap_or_default();
-    output::deliver(common, &printed.text, || Ok(document.into_bytes()))?;
+    output::deliver(common, &printed.text, Kept::Sources, || Ok(document.into_bytes()))?;
     Ok(ExitCode::Fine)
 }
 

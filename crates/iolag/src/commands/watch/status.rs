@@ -5,7 +5,7 @@ use iolag_report::watch_status_text;
 use iolag_watch::{PublishedStatus, probes_left, read_status};
 
 use crate::args::Common;
-use crate::output;
+use crate::output::{self, Kept};
 use crate::watching::Places;
 use iolag_conduct::{ExitCode, Failure};
 
@@ -31,7 +31,7 @@ pub fn status(places: &Places, common: &Common) -> Result<ExitCode, Failure> {
     let now = MonotonicClock.now();
     let colour = output::colour(common, |name| std::env::var_os(name));
     let text = watch_status_text(status, is_live, &left, now, colour);
-    output::deliver(common, &text, || {
+    output::deliver(common, &text, Kept::Sources, || {
         let mut present = status.clone();
         present.in_flight.retain(|probe| is_live || left.contains(&probe.probe));
         serde_json::to_vec_pretty(&present).map_err(Failure::bug)
