@@ -33,101 +33,168 @@ pub(super) fn paired(row: &Row, sides: [usize; 2], quantity: RunQuantity, scale:
         Scale::Speed => quantity.speed(corrected(entry, quantity)),
         Scale::Amount => corrected(entry, quantity).logarithm(),
     };
-    let entries = sides.map(|side| &row.sides[side]);
+    let entries = sides.map(|side| row.sides[side].as_slice());
     if entries.iter().any(|side| side.is_empty()) {
         return None;
     }
-    let (pairing, pairs) = blocks(entries, logarithm)
-        .or_else(|| days(entries, logarithm))
-        .unwrap_or_else(|| (RunPairing::Apart(entries.map(|side| by_unit(side, logarithm))), Pairs::Apart));
-    let margin = margin(entries, quantity);
-    Some(Paired { cell: RunCell { pairing, margin }, pairs })
+    let design = Design::of(entries);
+    let margin = margin([0, 1].map(|side| design.entries(side)), quantity);
+    Some(Paired { cell: RunCell { pairing: design.pairing(logarithm), margin }, pairs: design.pairs })
 }
 
-/// One value a unit: what it says several times, because targets are pooled, shares its luck.
-fn by_unit(entries: &[Entry], of: impl Fn(&Entry) -> LogRange) -> Vec<LogRange> {
-    let mut units: BTreeMap<usize, Vec<LogRange>> = BTreeMap::new();
-    for entry in entries {
-        units.entry(entry.place).or_default().push(of(entry));
+/// What a side has in a block, on a day or in a unit, by what is pooled.
+type Pooled<'a> = BTreeMap<usize, Vec<Entry<'a>>>;
+
+/// One value, in which what is pooled has the same weight however often it is there.
+fn mean_of(pooled: &Pooled, of: impl Fn(&Entry) -> LogRange) -> LogRange {
+    let of_stratum =
+        |entries: &Vec<Entry>| LogRange::mean(&entries.iter().map(&of).collect::<Vec<LogRange>>());
+    LogRange::mean(&pooled.values().map(of_stratum).collect::<Vec<LogRange>>())
+}
+
+/// What stands beside what.
+struct Design<'a> {
+    beside: Beside<'a>,
+    pairs: Pairs,
+}
+
+enum Beside<'a> {
+    /// The base and the other side in each block, or on each day.
+    Pairs(Vec<[Pooled<'a>; 2]>),
+    /// All units of the base and of the other side, like ones together.
+    Units(Vec<[Vec<Pooled<'a>>; 2]>),
+    /// The same of days, all of which are alike.
+    Days([Vec<Pooled<'a>>; 2]),
+}
+
+impl<'a> Design<'a> {
+    fn of(sides: [&[Entry<'a>]; 2]) -> Self {
+        let alike = in_common(sides);
+        let are_days =
+            sides.iter().flat_map(|side| side.iter()).all(|entry| entry.unit.kind == UnitKind::Day);
+        let found = if are_days { Some(days(sides, &alike)) } else { blocks(sides, &alike) };
+        found.unwrap_or_else(|| Self { beside: Beside::Units(like_units(&alike)), pairs: Pairs::Apart })
     }
-    units.into_values().map(|values| LogRange::mean(&values)).collect()
+
+    /// What of a side is compared.
+    fn entries(&self, side: usize) -> Vec<Entry<'a>> {
+        let pooled: Vec<&Pooled> = match &self.beside {
+            Beside::Pairs(pairs) => pairs.iter().map(|sides| &sides[side]).collect(),
+            Beside::Units(groups) => groups.iter().flat_map(|sides| &sides[side]).collect(),
+            Beside::Days(sides) => sides[side].iter().collect(),
+        };
+        pooled.into_iter().flat_map(BTreeMap::values).flatten().copied().collect()
+    }
+
+    fn pairing(&self, of: impl Fn(&Entry) -> LogRange) -> RunPairing {
+        let value = |pooled: &Pooled| mean_of(pooled, &of);
+        let side = |side: &Vec<Pooled>| side.iter().map(value).collect::<Vec<LogRange>>();
+        match &self.beside {
+            Beside::Pairs(pairs) => {
+                let pairs = pairs.iter().map(|sides| sides.each_ref().map(value)).collect();
+                match self.pairs {
+                    // The other block of a two may be missing: what is left of it resembles its neighbours no more than that.
+                    Pairs::Blocks { order: Order::Interleaved, .. } => RunPairing::TurnedBlocks(pairs),
+                    Pairs::Blocks { .. } => RunPairing::Blocks(pairs),
+                    Pairs::Days { .. } | Pairs::Apart => RunPairing::Days(pairs),
+                }
+            }
+            Beside::Units(groups) => match groups.as_slice() {
+                [] => RunPairing::Apart([Vec::new(), Vec::new()]),
+                [sides] => RunPairing::Apart(sides.each_ref().map(side)),
+                groups => RunPairing::Strata(groups.iter().map(|sides| sides.each_ref().map(side)).collect()),
+            },
+            Beside::Days(sides) => RunPairing::DaysApart(sides.each_ref().map(side)),
+        }
+    }
 }
 
-/// What a side has in a block, by what is pooled.
-type OfBlock = BTreeMap<usize, Vec<LogRange>>;
+/// What both sides have of what is pooled. Sides that have none of it in common were not meant to: there it is all alike.
+fn in_common<'a>(sides: [&[Entry<'a>]; 2]) -> [Vec<Entry<'a>>; 2] {
+    let strata = sides.map(|side| side.iter().map(|entry| entry.stratum).collect::<BTreeSet<usize>>());
+    let is_common = |entry: &&Entry| strata.iter().all(|own| own.contains(&entry.stratum));
+    match strata[0].is_disjoint(&strata[1]) {
+        true => sides.map(|side| side.iter().map(|entry| Entry { stratum: 0, ..*entry }).collect()),
+        false => sides.map(|side| side.iter().filter(is_common).copied().collect()),
+    }
+}
 
-fn mean_of_block(block: &OfBlock) -> LogRange {
-    LogRange::mean(&block.values().map(|values| LogRange::mean(values)).collect::<Vec<LogRange>>())
+/// What each side has of each of these places.
+fn by_place<'a, K: Ord>(
+    sides: &[Vec<Entry<'a>>; 2],
+    place: impl Fn(&Entry<'a>) -> Option<K>,
+) -> BTreeMap<K, [Pooled<'a>; 2]> {
+    let mut places: BTreeMap<K, [Pooled; 2]> = BTreeMap::new();
+    for (side, entries) in sides.iter().enumerate() {
+        for (place, entry) in entries.iter().filter_map(|entry| Some((place(entry)?, entry))) {
+            places.entry(place).or_default()[side].entry(entry.stratum).or_default().push(*entry);
+        }
+    }
+    places
+}
+
+/// Whether a place has the same of both sides: where one of them lacks some of what is pooled, the mean of the rest is of something else.
+fn is_whole([base, other]: &[Pooled; 2]) -> bool {
+    !base.is_empty() && base.keys().eq(other.keys())
 }
 
 /// The runs that share a block with one of the other side, if that is how they were conducted: all in campaigns that took turns, and none of
-/// these has but one of the sides. Of what is pooled, blocks have what both sides have; where one of them lacks some of it in a block, that is no pair: the mean of the rest is of something else.
-fn blocks(sides: [&Vec<Entry>; 2], of: impl Fn(&Entry) -> LogRange) -> Option<(RunPairing, Pairs)> {
-    let strata = sides.map(|side| side.iter().map(|entry| entry.stratum).collect::<BTreeSet<usize>>());
-    let common: BTreeSet<usize> = strata[0].intersection(&strata[1]).copied().collect();
-    let mut blocks: BTreeMap<(&RunId, u32), [OfBlock; 2]> = BTreeMap::new();
+/// these has but one of the sides. There may be no such block: runs that took turns are not compared otherwise.
+fn blocks<'a>(sides: [&[Entry<'a>]; 2], alike: &[Vec<Entry<'a>>; 2]) -> Option<Design<'a>> {
+    let mut campaigns: BTreeMap<&RunId, BTreeSet<usize>> = BTreeMap::new();
     let mut order = Order::Random;
     for (side, entries) in sides.into_iter().enumerate() {
         for entry in entries {
-            let UnitBlock { campaign, order: own, block, .. } = entry.unit.block.as_ref()?;
+            let UnitBlock { campaign, order: own, .. } = entry.unit.block.as_ref()?;
             match own {
                 Order::Sequential => return None,
                 // The wider of both.
                 Order::Interleaved => order = Order::Interleaved,
                 Order::Random => {}
             }
-            let block = &mut blocks.entry((campaign, *block)).or_default()[side];
-            // Sides that have none of it in common were not meant to.
-            let stratum = if common.is_empty() { Some(0) } else { common.get(&entry.stratum).copied() };
-            if let Some(stratum) = stratum {
-                block.entry(stratum).or_default().push(of(entry));
-            }
+            campaigns.entry(campaign).or_default().insert(side);
         }
     }
-    let mut have_both: BTreeMap<&RunId, bool> = BTreeMap::new();
-    let mut pairs = Vec::new();
-    for ((campaign, _), [base, other]) in &blocks {
-        let is_whole = !base.is_empty() && base.keys().eq(other.keys());
-        *have_both.entry(*campaign).or_default() |= is_whole;
-        if is_whole {
-            pairs.push([base, other].map(mean_of_block));
-        }
-    }
-    if !have_both.into_values().all(|both| both) {
+    if campaigns.into_values().any(|sides| sides.len() < 2) {
         return None;
     }
+    let block = |entry: &Entry<'a>| entry.unit.block.as_ref().map(|block| (&block.campaign, block.block));
+    let pairs: Vec<[Pooled; 2]> = by_place(alike, block).into_values().filter(is_whole).collect();
     let told = Pairs::Blocks { blocks: pairs.len() as u32, order };
-    // The other block of a two may be missing: what is left of it resembles its neighbours no more than that.
-    let pairing =
-        if order == Order::Interleaved { RunPairing::TurnedBlocks(pairs) } else { RunPairing::Blocks(pairs) };
-    Some((pairing, told))
+    Some(Design { beside: Beside::Pairs(pairs), pairs: told })
 }
 
 /// Days in the order of time, of all hosts together: those that both sides have, if that is most of what the one with fewer has; of before and after a
-/// moment there are none, or one.
-fn days(sides: [&Vec<Entry>; 2], of: impl Fn(&Entry) -> LogRange) -> Option<(RunPairing, Pairs)> {
-    let mut days: BTreeMap<&str, [OfBlock; 2]> = BTreeMap::new();
-    for (side, entries) in sides.into_iter().enumerate() {
-        for entry in entries {
-            if entry.unit.kind != UnitKind::Day {
-                return None;
-            }
-            let of_day = &mut days.entry(&entry.unit.name).or_default()[side];
-            of_day.entry(entry.stratum).or_default().push(of(entry));
+/// moment there are none, or one. A day on which one side has another host is no pair.
+fn days<'a>(sides: [&[Entry<'a>]; 2], alike: &[Vec<Entry<'a>>; 2]) -> Design<'a> {
+    let names = sides.map(|side| side.iter().map(|entry| &entry.unit.name).collect::<BTreeSet<&String>>());
+    let days = by_place(alike, |entry| Some(&entry.unit.name));
+    if 2 * names[0].intersection(&names[1]).count() > names[0].len().min(names[1].len()) {
+        let pairs: Vec<[Pooled; 2]> = days.into_values().filter(is_whole).collect();
+        let told = Pairs::Days { days: pairs.len() as u32 };
+        return Design { beside: Beside::Pairs(pairs), pairs: told };
+    }
+    let all: BTreeSet<usize> = alike.iter().flatten().map(|entry| entry.stratum).collect();
+    let has_all = |day: &Pooled| day.len() == all.len();
+    let of_side = |side: usize| days.values().map(|sides| sides[side].clone()).filter(has_all).collect();
+    Design { beside: Beside::Days([0, 1].map(of_side)), pairs: Pairs::Apart }
+}
+
+/// Units in groups that have the same of what is pooled, of which there are at least two on either side, unless all are alike.
+fn like_units<'a>(alike: &[Vec<Entry<'a>>; 2]) -> Vec<[Vec<Pooled<'a>>; 2]> {
+    let mut groups: BTreeMap<Vec<usize>, [Vec<Pooled>; 2]> = BTreeMap::new();
+    for (_, sides) in by_place(alike, |entry| Some(entry.place)) {
+        for (side, unit) in sides.into_iter().enumerate().filter(|(_, unit)| !unit.is_empty()) {
+            groups.entry(unit.keys().copied().collect()).or_default()[side].push(unit);
         }
     }
-    let of_side = |side: usize| days.values().filter(move |sides| !sides[side].is_empty());
-    // As of blocks: a day on which one side has another host is no pair.
-    let both: Vec<[LogRange; 2]> = of_side(0)
-        .filter(|[base, other]| base.keys().eq(other.keys()))
-        .map(|sides| sides.each_ref().map(mean_of_block))
-        .collect();
-    if 2 * both.len() > of_side(0).count().min(of_side(1).count()) {
-        let told = Pairs::Days { days: both.len() as u32 };
-        return Some((RunPairing::Days(both), told));
+    let has = |least: usize| move |sides: &[Vec<Pooled>; 2]| sides.iter().all(|side| side.len() >= least);
+    let mut shared: Vec<[Vec<Pooled>; 2]> = groups.into_values().filter(has(1)).collect();
+    if shared.len() > 1 {
+        // How far one is off nobody knows.
+        shared.retain(has(2));
     }
-    let apart = [0, 1].map(|side| of_side(side).map(|sides| mean_of_block(&sides[side])).collect());
-    Some((RunPairing::DaysApart(apart), Pairs::Apart))
+    shared
 }
 
 /// What is compared. A share rests on as many attempts as its run made: half an attempt more was over the threshold of one more, and if none was, the share is that or less, so that who
@@ -148,9 +215,9 @@ pub(super) fn corrected(entry: &Entry, quantity: RunQuantity) -> RunAmount {
 }
 
 /// By how much the logarithm may be off: on either side a step of the clock, and of a histogram if there was one; of shares what the half of an attempt makes of them.
-fn margin(sides: [&Vec<Entry>; 2], quantity: RunQuantity) -> f64 {
+fn margin(sides: [Vec<Entry>; 2], quantity: RunQuantity) -> f64 {
     let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len().max(1) as f64;
-    let of_side = |side: &Vec<Entry>| {
+    let of_side = |side: Vec<Entry>| {
         let least = |entry: &Entry| entry.amount(quantity).map(|amount| amount.ends().0);
         let least = side.iter().filter_map(least);
         match quantity {

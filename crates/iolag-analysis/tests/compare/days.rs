@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use iolag_analysis::compare::{Days, Pairs, RememberedRuns, Side, Unit, UnitKind, compare_sides};
+use iolag_analysis::compare::{CompareOptions, Days, Pairs, RememberedRuns, Side, Unit, UnitKind, compare_sides};
 use iolag_analysis::history::{Blockers, LocalTime};
 use iolag_analysis::{
     CampaignEnding, ComparedWord, LogRange, RunAmount, RunCell, RunMethod, RunPairing, RunQuantity, Standing,
@@ -172,6 +172,22 @@ fn few_days_that_both_sides_have_make_no_pairs() {
     let late: Vec<Unit> = scratch.into_iter().skip(7).collect();
     let table = compare_sides(vec![side("/home", early), side("/scratch", late)], &usual()).unwrap();
     assert_eq!(table.rows[0].cells[0].pairs, Pairs::Apart, "two of seven");
+}
+
+/// One host a day, of each target the other.
+#[test]
+fn days_of_unlike_hosts_are_neither_pairs_nor_apart() {
+    let [mut home, mut scratch] = two_targets(14, 1.3);
+    for (side, units) in [&mut home, &mut scratch].into_iter().enumerate() {
+        for (day, unit) in units.iter_mut().enumerate() {
+            let host = format!("login{}", (day + side) % 2);
+            unit.coordinates.insert("host".to_owned(), host);
+        }
+    }
+    let across = |host: &str| CompareOptions { across: vec![host.to_owned()], ..usual() };
+    let sides = vec![side("/home", home), side("/scratch", scratch)];
+    let cell = compare_sides(sides, &across("host")).unwrap().rows.remove(0).cells.remove(0);
+    assert_eq!((cell.pairs, cell.compared.word), (Pairs::Days { days: 0 }, ComparedWord::TooFew { more: 4 }));
 }
 
 /// Days of one luck, each of which resembles the one before by `likeness`.

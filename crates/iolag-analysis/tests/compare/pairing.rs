@@ -151,6 +151,66 @@ fn blocks_that_lack_some_of_what_is_pooled_are_no_pairs() {
     assert!(pairs == nine && (found - 0.2_f64.ln()).abs() < 1e-9, "{pairs:?} {found}");
 }
 
+/// Runs apart with one client or with 16, which are a fifth as fast: so many of either.
+fn of_clients(name: &str, factor: f64, [one, sixteen]: [usize; 2]) -> Side {
+    let runs = |clients: &'static str, slower: f64, count: usize| {
+        let rates: Vec<f64> =
+            (0..count).map(|at| 100.0 * factor / slower * (1.0 + 0.01 * (at % 3) as f64)).collect();
+        let units = apart(&format!("{name}-{clients}"), 0, &rates).units.into_iter();
+        units.map(move |unit| Unit {
+            coordinates: BTreeMap::from([("clients".to_owned(), clients.to_owned())]),
+            ..unit
+        })
+    };
+    side(name, runs("1", 1.0, one).chain(runs("16", 5.0, sixteen)).collect())
+}
+
+/// What the sides have in different shares is no difference between them.
+#[test]
+fn what_is_pooled_is_compared_with_its_like() {
+    let options = CompareOptions { across: vec!["clients".into()], ..usual() };
+    let table = |factor: f64, base: [usize; 2], other: [usize; 2]| {
+        let sides = vec![of_clients("native", 1.0, base), of_clients("nfs", factor, other)];
+        compare_sides(sides, &options).unwrap()
+    };
+    let equal = table(1.0, [9, 3], [3, 9]);
+    assert_eq!(equal.rows.len(), 1);
+    assert!(estimate(first(&equal)).abs() < 1e-9, "{:?}", first(&equal));
+    assert_eq!((first(&equal).word, equal.rows[0].cells[0].pairs), (ComparedWord::Same, Pairs::Apart));
+    let slower = table(0.5, [9, 3], [3, 9]);
+    assert!((estimate(first(&slower)) - 0.5_f64.ln()).abs() < 1e-9);
+    assert_eq!(first(&slower).word, ComparedWord::Slower);
+    // Of one run nobody knows how far it is off, and there is nothing else that is alike.
+    let nothing = table(1.0, [9, 1], [1, 9]);
+    assert_eq!(first(&nothing).word, ComparedWord::TooFew { more: 4 });
+    assert!(first(&nothing).difference.is_none());
+    // What one of them has alone, or once, is left away.
+    for (base, other) in [([6, 0], [6, 6]), ([6, 6], [6, 1])] {
+        let left = table(1.0, base, other);
+        assert!(estimate(first(&left)).abs() < 1e-9 && first(&left).word == ComparedWord::Same, "{base:?}");
+    }
+}
+
+/// 1 client of one side and 16 of the other in each block, the other way round in the next.
+#[test]
+fn runs_that_took_turns_are_never_compared_apart() {
+    let of = |name: &str, first: u32| {
+        let mut side = stats(name, 1.0);
+        for unit in &mut side.units {
+            let is_one = (unit.block.as_ref().unwrap().block + first).is_multiple_of(2);
+            unit.coordinates.insert("clients".to_owned(), if is_one { "1" } else { "16" }.to_owned());
+            if let (RunAmount::Known(rate), false) = (&mut unit.values[0].amounts[0].1, is_one) {
+                *rate /= 5.0;
+            }
+        }
+        side
+    };
+    let options = CompareOptions { across: vec!["clients".into()], ..usual() };
+    let table = compare_sides(vec![of("native", 0), of("nfs", 1)], &options).unwrap();
+    assert_eq!(table.rows[0].cells[0].pairs, Pairs::Blocks { blocks: 0, order: Order::Interleaved });
+    assert_eq!(first(&table).word, ComparedWord::TooFew { more: 4 });
+}
+
 #[test]
 fn a_campaign_that_looked_at_its_table_has_wider_intervals() {
     let of = |ending| {

@@ -44,7 +44,8 @@ fn strata_are_rows_and_are_pooled_only_on_demand() {
     assert_eq!(pooled.rows.len(), 1);
     assert_eq!(pooled.rows[0].cells[0].runs, [12, 12]);
     assert!((estimate(first(&pooled)) - 0.5_f64.ln()).abs() < 1e-9);
-    assert!(first(&pooled).interval.unwrap().low() < 0.3_f64.ln(), "the scatter of both is in it");
+    // Runs on a busy system stand beside such, also in one row.
+    assert!(first(&pooled).interval.unwrap().low() > 0.49_f64.ln(), "{:?}", first(&pooled));
 }
 
 #[test]

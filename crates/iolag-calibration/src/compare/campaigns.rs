@@ -249,7 +249,9 @@ impl Campaign {
             RunPairing::Blocks(blocks) | RunPairing::TurnedBlocks(blocks) => {
                 blocks.iter().map(|[base, other]| Some(other.known()? - base.known()?)).collect()
             }
-            RunPairing::Apart(_) | RunPairing::Days(_) | RunPairing::DaysApart(_) => None,
+            RunPairing::Apart(_) | RunPairing::Strata(_) | RunPairing::Days(_) | RunPairing::DaysApart(_) => {
+                None
+            }
         };
         self.cells.iter().map(of_cell).collect()
     }

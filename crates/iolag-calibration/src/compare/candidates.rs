@@ -174,7 +174,7 @@ fn bounded(pairing: &RunPairing) -> RunPairing {
         RunPairing::Apart(sides) => {
             RunPairing::Apart(sides.each_ref().map(|side| side.iter().map(|one| nearly(*one)).collect()))
         }
-        RunPairing::Days(_) | RunPairing::DaysApart(_) => pairing.clone(),
+        RunPairing::Strata(_) | RunPairing::Days(_) | RunPairing::DaysApart(_) => pairing.clone(),
     }
 }
 

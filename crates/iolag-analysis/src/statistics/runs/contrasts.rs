@@ -7,6 +7,8 @@ pub(super) enum Contrasts {
     Means(Vec<f64>),
     /// Each of the first less each of the second.
     Differences(Vec<f64>, Vec<f64>),
+    /// All of these.
+    Several(Vec<Self>),
 }
 
 impl Contrasts {
@@ -19,27 +21,29 @@ impl Contrasts {
     }
 
     /// How many there are.
-    pub(super) const fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         match self {
             Self::Means(values) => values.len() * (values.len() + 1) / 2,
             Self::Differences(others, bases) => others.len() * bases.len(),
+            Self::Several(parts) => parts.iter().map(Self::count).sum(),
         }
     }
 
     /// How many are this or less.
     pub(super) fn at_most(&self, limit: f64) -> usize {
-        self.count_while(|contrast| contrast <= limit)
+        self.count_while(&|contrast| contrast <= limit)
     }
 
     /// How many are less.
     pub(super) fn below(&self, limit: f64) -> usize {
-        self.count_while(|contrast| contrast < limit)
+        self.count_while(&|contrast| contrast < limit)
     }
 
     /// How many there are of which this holds, if it holds of all that are less. What is greater on one side must be less on the other, so one walk along both
     /// will do.
-    fn count_while(&self, holds: impl Fn(f64) -> bool) -> usize {
+    fn count_while(&self, holds: &dyn Fn(f64) -> bool) -> usize {
         match self {
+            Self::Several(parts) => parts.iter().map(|part| part.count_while(holds)).sum(),
             Self::Means(values) => {
                 let mut end = values.len();
                 let from = |(place, one): (usize, &f64)| {
@@ -130,7 +134,8 @@ mod tests {
             ];
             let finite = other.iter().map(|value| value.max(-1e9)).collect();
             let contrasts = [Contrasts::means(one.clone()), Contrasts::differences(one, finite)];
-            for (mut listed, contrasts) in listed.into_iter().zip(contrasts) {
+            let several = (listed.concat(), Contrasts::Several(contrasts.to_vec()));
+            for (mut listed, contrasts) in listed.into_iter().zip(contrasts).chain([several]) {
                 listed.sort_by(f64::total_cmp);
                 prop_assert_eq!(contrasts.count(), listed.len());
                 for limit in [limit, 0.0, 0.25] {

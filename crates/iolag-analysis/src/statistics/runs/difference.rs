@@ -3,6 +3,7 @@
 //! - *Paired*: Student's t (1908) of the differences within blocks: what the runs of a block have in common falls out.
 //! - *Apart*: Welch's t (1947), with Satterthwaite's degrees of freedom, and Student's for equal spreads: the wider counts. Of four runs against 25 the former
 //!   alone is false twice as often as it says at the level of a table, and the latter where four runs were spared what slows one in ten.
+//! - *Strata*, apart: the same of the differences within each stratum, so that it does not matter which side has more of what is slow.
 //! - *Days*, paired or apart: the same, for what they are worth, since a day resembles the one before ([`super::likeness`]).
 //! - *Ranks*, where a run is only bounded: the mean of such runs has no interval ([`super::ranks`]).
 
@@ -10,9 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::likeness::{Likeness, RankWorth};
 use super::log_range::{LogRange, known};
+use super::mean::{Moments, Student};
 use super::ranks::{Ranked, Ranks};
-use crate::statistics::dependence::effective_size::variance_of;
-use crate::statistics::student::{student_p, student_two_sided};
 
 /// By so much logarithms may differ because they were rounded.
 const ROUNDING: f64 = 1e-12;
@@ -26,6 +26,8 @@ pub enum RunPairing {
     TurnedBlocks(Vec<[LogRange; 2]>),
     /// All of the base, and all of the other side.
     Apart([Vec<LogRange>; 2]),
+    /// The same within each stratum of what is pooled: only like is compared with like.
+    Strata(Vec<[Vec<LogRange>; 2]>),
     /// The base and the other side on each day, in the order of time.
     Days(Vec<[LogRange; 2]>),
     /// All days of the base, and all of the other side, in the order of time.
@@ -38,6 +40,9 @@ impl RunPairing {
         match self {
             Self::Blocks(pairs) | Self::TurnedBlocks(pairs) | Self::Days(pairs) => [pairs.len(); 2],
             Self::Apart(sides) | Self::DaysApart(sides) => sides.each_ref().map(Vec::len),
+            Self::Strata(strata) => {
+                [0, 1].map(|side| strata.iter().map(|sides: &[Vec<LogRange>; 2]| sides[side].len()).sum())
+            }
         }
     }
 
@@ -49,6 +54,7 @@ impl RunPairing {
                 pairs.as_flattened().iter().all(is_known)
             }
             Self::Apart(sides) | Self::DaysApart(sides) => sides.iter().flatten().all(is_known),
+            Self::Strata(strata) => strata.as_flattened().iter().flatten().all(is_known),
         }
     }
 }
@@ -165,11 +171,15 @@ impl Estimated {
                             _ => Likeness::None,
                         };
                         let sides = [&base, &other].map(|side| Moments::of(side, likeness));
-                        (RunMethod::ApartT, Self::Mean(Student::apart(sides)))
+                        (RunMethod::ApartT, Self::Mean(Student::apart(&[sides])))
                     }
                     _ => (RunMethod::RankSums, Self::Median(Ranked::apart(base, other))),
                 }
             }
+            RunPairing::Strata(strata) => match known_strata(strata) {
+                Some(known) => (RunMethod::ApartT, Self::Mean(Student::apart(&known))),
+                None => (RunMethod::RankSums, Self::Median(Ranked::within(strata))),
+            },
         })
     }
 
@@ -179,6 +189,12 @@ impl Estimated {
             Self::Median(ranked) => ranked.estimate(),
         }
     }
+}
+
+/// What is known of each side of each stratum, if all runs are known.
+fn known_strata(strata: &[[Vec<LogRange>; 2]]) -> Option<Vec<[Moments; 2]>> {
+    let of_side = |side: &[LogRange]| known(side).map(|values| Moments::of(&values, Likeness::None));
+    strata.iter().map(|[base, other]| Some([of_side(base)?, of_side(other)?])).collect()
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -193,96 +209,6 @@ pub(super) fn worth_of(pairing: &RunPairing, [base, other]: [usize; 2]) -> RankW
         RunPairing::Days(_) => RankWorth::of_days(&[base]),
         RunPairing::DaysApart(_) => RankWorth::of_days(&[base, other]),
         _ => RankWorth::WHOLE,
-    }
-}
-
-/// A mean, and how far it may be off: what is the wider of these counts.
-#[derive(Debug, Clone, PartialEq)]
-struct Student {
-    mean: f64,
-    spread: f64,
-    errors: Vec<StandardError>,
-}
-
-/// A standard error, and the degrees of freedom with which it is known; of one run it is infinite.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct StandardError {
-    error: f64,
-    freedom: f64,
-}
-
-impl Student {
-    fn paired(moments: Moments) -> Self {
-        let error = StandardError { error: moments.square_error().sqrt(), freedom: moments.freedom.max(1.0) };
-        Self { mean: moments.mean, spread: moments.spread_square().sqrt(), errors: vec![error] }
-    }
-
-    fn apart([base, other]: [Moments; 2]) -> Self {
-        let [of_base, of_other] = [base.square_error(), other.square_error()];
-        let squares = of_base.powi(2) / base.freedom + of_other.powi(2) / other.freedom;
-        // No number of degrees if nothing varies, and of one run: the error tells then.
-        let welch = StandardError {
-            error: (of_base + of_other).sqrt(),
-            freedom: (of_base + of_other).powi(2) / squares,
-        };
-        let freedom = base.freedom + other.freedom;
-        let pooled = (base.freedom * base.variance + other.freedom * other.variance) / freedom;
-        let of_equal_spread = StandardError {
-            error: (pooled * (base.inflation / base.count + other.inflation / other.count)).sqrt(),
-            freedom,
-        };
-        let errors = [welch, of_equal_spread].into_iter().filter(|one| !one.error.is_nan());
-        Self {
-            mean: other.mean - base.mean,
-            spread: (base.spread_square() + other.spread_square()).sqrt(),
-            errors: errors.collect(),
-        }
-    }
-
-    fn reach(&self, level: f64) -> f64 {
-        let of = |one: &StandardError| student_two_sided(one.freedom, 1.0 - level) * one.error;
-        self.errors.iter().map(of).fold(0.0, f64::max)
-    }
-
-    fn p(&self, margin: f64) -> f64 {
-        let beyond = self.mean.abs() - margin;
-        if beyond <= 0.0 {
-            return 1.0;
-        }
-        let of = |one: &StandardError| student_p(one.freedom, beyond / one.error);
-        self.errors.iter().map(of).fold(0.0, f64::max)
-    }
-}
-
-/// What is known of some values; nobody knows the variance of one.
-#[derive(Debug, Clone, Copy)]
-struct Moments {
-    count: f64,
-    mean: f64,
-    variance: f64,
-    /// How well that is known.
-    freedom: f64,
-    /// By how much the square error of the mean is greater than it would be of independent values.
-    inflation: f64,
-}
-
-impl Moments {
-    fn of(values: &[f64], likeness: Likeness) -> Self {
-        Self {
-            count: values.len() as f64,
-            mean: values.iter().sum::<f64>() / values.len() as f64,
-            variance: if values.len() < 2 { f64::INFINITY } else { variance_of(values) },
-            freedom: likeness.freedom(values.len()),
-            inflation: likeness.inflation(values.len()),
-        }
-    }
-
-    fn spread_square(&self) -> f64 {
-        self.variance * self.inflation
-    }
-
-    fn square_error(&self) -> f64 {
-        self.spread_square() / self.count
     }
 }
 
@@ -309,26 +235,27 @@ mod tests {
             prop::collection::vec([any_range(), any_range()], 1..14).prop_map(RunPairing::Blocks),
             prop::collection::vec([any_range(), any_range()], 1..14).prop_map(RunPairing::TurnedBlocks),
             [side(9), side(12)].prop_map(RunPairing::Apart),
+            prop::collection::vec([side(5), side(5)], 1..4).prop_map(RunPairing::Strata),
             prop::collection::vec([any_range(), any_range()], 1..14).prop_map(RunPairing::Days),
             [side(9), side(12)].prop_map(RunPairing::DaysApart),
         ]
     }
 
     fn changed(pairing: &RunPairing, change: impl Fn(LogRange) -> LogRange) -> RunPairing {
+        let of_sides = |sides: &[Vec<LogRange>; 2]| {
+            sides.each_ref().map(|side| side.iter().map(|one| change(*one)).collect())
+        };
         match pairing {
+            RunPairing::Strata(strata) => RunPairing::Strata(strata.iter().map(of_sides).collect()),
             RunPairing::Days(days) => RunPairing::Days(days.iter().map(|day| day.map(&change)).collect()),
-            RunPairing::DaysApart(sides) => RunPairing::DaysApart(
-                sides.each_ref().map(|side| side.iter().map(|one| change(*one)).collect()),
-            ),
+            RunPairing::DaysApart(sides) => RunPairing::DaysApart(of_sides(sides)),
             RunPairing::Blocks(blocks) => {
                 RunPairing::Blocks(blocks.iter().map(|block| block.map(&change)).collect())
             }
             RunPairing::TurnedBlocks(blocks) => {
                 RunPairing::TurnedBlocks(blocks.iter().map(|block| block.map(&change)).collect())
             }
-            RunPairing::Apart(sides) => {
-                RunPairing::Apart(sides.each_ref().map(|side| side.iter().map(|one| change(*one)).collect()))
-            }
+            RunPairing::Apart(sides) => RunPairing::Apart(of_sides(sides)),
         }
     }
 
@@ -345,6 +272,10 @@ mod tests {
                 RunPairing::TurnedBlocks(blocks.iter().map(|[base, other]| [*other, *base]).collect())
             }
             RunPairing::Apart([base, other]) => RunPairing::Apart([other.clone(), base.clone()]),
+            RunPairing::Strata(strata) => {
+                let turned = strata.iter().map(|[base, other]| [other.clone(), base.clone()]);
+                RunPairing::Strata(turned.collect())
+            }
         }
     }
 
@@ -371,6 +302,52 @@ mod tests {
         }
         assert_eq!(RunDifference::of(&RunPairing::Blocks(vec![]), 0.0), None);
         assert_eq!(RunDifference::of(&RunPairing::Apart([exactly(&[1.0]), vec![]]), 0.0), None);
+    }
+
+    /// Nine of the one stratum and one of the other, and the reverse: what is pooled is ten times as slow, and nothing else differs.
+    #[test]
+    fn strata_are_compared_each_within_itself() {
+        let strata = |factor: f64| {
+            let of = |stratum: f64, runs: usize, side: f64| {
+                (0..runs).map(|run| LogRange::exactly(stratum + side + 0.01 * (run % 3) as f64)).collect()
+            };
+            let stratum =
+                |level: f64, [base, other]: [usize; 2]| [of(level, base, 0.0), of(level, other, factor)];
+            vec![stratum(0.0, [9, 3]), stratum(-2.3, [3, 9])]
+        };
+        let difference = |factor| RunDifference::of(&RunPairing::Strata(strata(factor)), 0.0).unwrap();
+        let equal = difference(0.0);
+        assert!(equal.estimate().known().unwrap().abs() < 1e-9 && equal.interval_at(0.05).is_within(0.02));
+        assert!(are_close(difference(0.1).estimate().known().unwrap(), 0.1));
+        // By hand: each stratum weighs a half, its runs vary by (0.01² 2/3) n/(n - 1).
+        let square = |runs: f64| 1e-4 * 2.0 / 3.0 / (runs - 1.0);
+        let error = ((square(9.0) + square(3.0)) / 2.0).sqrt();
+        let freedom = (2.0 * (square(9.0) + square(3.0))).powi(2)
+            / (2.0 * (square(9.0).powi(2) / 8.0 + square(3.0).powi(2) / 2.0));
+        let reach = crate::statistics::student::student_two_sided(freedom, 0.95) * error;
+        assert!(are_close(equal.interval_at(0.05).high(), reach), "{reach}");
+        // Of one stratum it is what it is without.
+        let one = strata(0.1).remove(0);
+        let [alone, within] = [RunPairing::Apart(one.clone()), RunPairing::Strata(vec![one])]
+            .map(|pairing| RunDifference::of(&pairing, 0.0));
+        assert_eq!(alone, within);
+    }
+
+    /// Of a hang in one stratum the other tells.
+    #[test]
+    fn ranks_are_those_within_strata() {
+        let runs = |from: f64, count: usize| -> Vec<LogRange> {
+            (0..count).map(|run| LogRange::exactly(from - 0.01 * run as f64)).collect()
+        };
+        let mut slower = runs(-0.5, 4);
+        slower[3] = LogRange::at_most(-1.0);
+        let pairing = RunPairing::Strata(vec![[runs(0.0, 4), slower], [runs(-5.0, 4), runs(-5.5, 4)]]);
+        let difference = RunDifference::of(&pairing, 0.0).unwrap();
+        assert_eq!(difference.method(), RunMethod::RankSums);
+        // All are in one order: 2 / C(8, 4)².
+        assert!(are_close(difference.p(), 2.0 / 4900.0), "{}", difference.p());
+        let interval = difference.interval_at(0.05);
+        assert!(interval.high() < -0.45 && interval.low() < -0.5, "{interval:?}");
     }
 
     /// What does not vary at all differs if it differs by more than the steps of the clock, and by more than rounding.

@@ -12,6 +12,7 @@ mod contrasts;
 pub(crate) mod difference;
 pub(crate) mod likeness;
 pub(crate) mod log_range;
+pub(crate) mod mean;
 pub(crate) mod needed;
 pub(crate) mod ranks;
 pub(crate) mod stopping;

@@ -1,6 +1,7 @@
 //! How many more runs would tell.
 
 use super::difference::{RunPairing, worth_of};
+use super::log_range::LogRange;
 use crate::statistics::student::student_two_sided;
 
 /// With fewer runs on a side nothing is said: of three the interval of a table of eight cells is seven times as wide as they are apart.
@@ -28,10 +29,21 @@ fn least_p(pairing: &RunPairing, runs: usize) -> f64 {
         }
         RunPairing::Apart(_) | RunPairing::DaysApart(_) => {
             let [base, other] = counts;
-            (1..=base).map(|k| k as f64 / (other + k) as f64).product()
+            in_one_order(base, other)
+        }
+        RunPairing::Strata(strata) => {
+            // With as many more in each.
+            let have = pairing.counts().into_iter().min().unwrap_or(0).max(1);
+            let of_side = |side: &Vec<LogRange>| (side.len() * runs / have).max(side.len());
+            strata.iter().map(|[base, other]| in_one_order(of_side(base), of_side(other))).product()
         }
     };
     worth_of(pairing, counts).p(2.0 * tail)
+}
+
+/// The probability that all runs of one side come before those of the other.
+fn in_one_order(base: usize, other: usize) -> f64 {
+    (1..=base).map(|k| k as f64 / (other + k) as f64).product()
 }
 
 /// About so many more runs of each side make half of the interval at this level at most `half_width` wide, if they are as far apart as those
@@ -64,7 +76,6 @@ fn blocks_for(spread: f64, half_width: f64, level: f64) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::log_range::LogRange;
     use super::*;
 
     fn blocks(count: usize, last: LogRange) -> RunPairing {

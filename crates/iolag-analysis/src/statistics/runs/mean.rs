@@ -1,0 +1,99 @@
+//! A difference of means, and how far it may be off.
+
+use super::likeness::Likeness;
+use crate::statistics::dependence::effective_size::variance_of;
+use crate::statistics::student::{student_p, student_two_sided};
+
+/// A mean, and how far it may be off: what is the wider of these counts.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Student {
+    pub mean: f64,
+    /// How far differences are apart from one to the next.
+    pub spread: f64,
+    errors: Vec<StandardError>,
+}
+
+/// A standard error, and the degrees of freedom with which it is known; of one run it is infinite.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct StandardError {
+    error: f64,
+    freedom: f64,
+}
+
+impl Student {
+    pub(super) fn paired(moments: Moments) -> Self {
+        let error = StandardError { error: moments.square_error().sqrt(), freedom: moments.freedom.max(1.0) };
+        Self { mean: moments.mean, spread: moments.spread_square().sqrt(), errors: vec![error] }
+    }
+
+    /// Of each stratum the base and the other side. Each weighs as much as its runs tell, were they all as far apart.
+    pub(super) fn apart(strata: &[[Moments; 2]]) -> Self {
+        let telling = |[base, other]: &[Moments; 2]| base.count * other.count / (base.count + other.count);
+        let all: f64 = strata.iter().map(telling).sum();
+        let weighted = || strata.iter().map(|sides| (telling(sides) / all, sides));
+        let parts =
+            || weighted().flat_map(|(weight, sides)| sides.iter().map(move |side| (weight.powi(2), side)));
+        let square: f64 = parts().map(|(weight, side)| weight * side.square_error()).sum();
+        let squares: f64 =
+            parts().map(|(weight, side)| (weight * side.square_error()).powi(2) / side.freedom).sum();
+        // No number of degrees if nothing varies, and of one run: the error tells then.
+        let welch = StandardError { error: square.sqrt(), freedom: square.powi(2) / squares };
+        let freedom: f64 = parts().map(|(_, side)| side.freedom).sum();
+        let pooled = parts().map(|(_, side)| side.freedom * side.variance).sum::<f64>() / freedom;
+        let of_equal_spread: f64 = parts().map(|(weight, side)| weight * side.inflation / side.count).sum();
+        let of_equal_spread = StandardError { error: (pooled * of_equal_spread).sqrt(), freedom };
+        let errors = [welch, of_equal_spread].into_iter().filter(|one| !one.error.is_nan());
+        let spread = |[base, other]: &[Moments; 2]| base.spread_square() + other.spread_square();
+        Self {
+            mean: weighted().map(|(weight, [base, other])| weight * (other.mean - base.mean)).sum(),
+            spread: weighted().map(|(weight, sides)| weight * spread(sides)).sum::<f64>().sqrt(),
+            errors: errors.collect(),
+        }
+    }
+
+    pub(super) fn reach(&self, level: f64) -> f64 {
+        let of = |one: &StandardError| student_two_sided(one.freedom, 1.0 - level) * one.error;
+        self.errors.iter().map(of).fold(0.0, f64::max)
+    }
+
+    pub(super) fn p(&self, margin: f64) -> f64 {
+        let beyond = self.mean.abs() - margin;
+        if beyond <= 0.0 {
+            return 1.0;
+        }
+        let of = |one: &StandardError| student_p(one.freedom, beyond / one.error);
+        self.errors.iter().map(of).fold(0.0, f64::max)
+    }
+}
+
+/// What is known of some values; nobody knows the variance of one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Moments {
+    count: f64,
+    mean: f64,
+    variance: f64,
+    /// How well that is known.
+    freedom: f64,
+    /// By how much the square error of the mean is greater than it would be of independent values.
+    inflation: f64,
+}
+
+impl Moments {
+    pub(super) fn of(values: &[f64], likeness: Likeness) -> Self {
+        Self {
+            count: values.len() as f64,
+            mean: values.iter().sum::<f64>() / values.len() as f64,
+            variance: if values.len() < 2 { f64::INFINITY } else { variance_of(values) },
+            freedom: likeness.freedom(values.len()),
+            inflation: likeness.inflation(values.len()),
+        }
+    }
+
+    fn spread_square(&self) -> f64 {
+        self.variance * self.inflation
+    }
+
+    fn square_error(&self) -> f64 {
+        self.spread_square() / self.count
+    }
+}
