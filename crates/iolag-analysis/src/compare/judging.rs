@@ -1,12 +1,12 @@
 //! From sides to their table.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::cells::{Entry, Row, matched};
 use super::doubting::doubts;
 use super::error::CompareError;
 use super::outcomes::outcomes;
-use super::pairing::{Paired, Scale, corrected, middle, paired};
+use super::pairing::{Paired, Scale, corrected, paired};
 use super::refusing::{refuse, refuse_nothing_common};
 use super::side::{Side, Unit};
 use super::table::{
@@ -15,6 +15,7 @@ use super::table::{
 };
 use crate::run::values::{RunAmount, RunQuantity};
 use crate::statistics::runs::difference::{RunDifference, RunPairing};
+use crate::statistics::runs::log_range::LogRange;
 use crate::statistics::runs::table::{CampaignEnding, RunCell, compare_runs, family_of};
 
 /// With more sides than this only neighbours are told of those that are not the base.
@@ -35,6 +36,7 @@ pub fn compare_sides(sides: Vec<Side>, options: &CompareOptions) -> Result<Compa
     let judging = Judging { quantity, same_within: options.same_within, ending: ending(&sides) };
     let outcomes = outcomes(&options.rules, &matched.rows, judging.ending)?;
     let (rows, family) = judging.against_the_base(&matched.rows);
+    left_out.extend(judging.unpaired(&matched.rows));
     Ok(ComparedTable {
         workload: sides[0].units[0].workload.clone(),
         quantity,
@@ -103,21 +105,27 @@ impl Judging {
         // Without an interval there is none that could hold.
         let family = if cells.iter().all(|cell| cell.compared.interval.is_none()) { 0 } else { family };
         let mut cells = cells.into_iter();
-        let row = |row: &Row| ComparedRow {
-            key: row.key.clone(),
-            sides: row.sides.iter().map(|side| self.side_value(side)).collect(),
-            cells: cells.by_ref().take(row.sides.len() - 1).collect(),
+        let row = |row: &Row| {
+            let cells: Vec<ComparedCell> = cells.by_ref().take(row.sides.len() - 1).collect();
+            let most = cells.iter().rev().max_by_key(|cell| cell.runs[0]).map(|cell| (cell, 0));
+            let in_cells = std::iter::once(most).chain(cells.iter().map(|cell| Some((cell, 1))));
+            let sides =
+                row.sides.iter().zip(in_cells).map(|(side, cell)| self.side_value(side, cell)).collect();
+            ComparedRow { key: row.key.clone(), sides, cells }
         };
         (rows.iter().map(row).collect(), family)
     }
 
-    fn side_value(&self, side: &[Entry]) -> SideValue {
+    /// What a side has, and which place in which cell is its.
+    fn side_value(&self, side: &[Entry], cell: Option<(&ComparedCell, usize)>) -> SideValue {
         let amounts = side.iter().filter_map(|entry| Some((entry.place, entry.amount(self.quantity)?)));
         let speeds = side.iter().map(|entry| self.quantity.speed(corrected(entry, self.quantity)));
         SideValue {
             amounts: amounts.collect(),
             speeds: speeds.collect(),
-            middle: middle(side, self.quantity),
+            middle: cell.map_or(RunAmount::Open, |(cell, at)| cell.middles[at]),
+            runs: cell.map_or(0, |(cell, at)| cell.runs[at]),
+            bounded: cell.map_or(0, |(cell, at)| cell.bounded[at]),
         }
     }
 
@@ -126,26 +134,54 @@ impl Judging {
         &self,
         pairs: impl Iterator<Item = (&'a Row<'a>, [usize; 2])> + Clone,
     ) -> (Vec<ComparedCell>, u32) {
-        let nothing = || Paired {
-            cell: RunCell { pairing: RunPairing::Apart([Vec::new(), Vec::new()]), margin: 0.0 },
-            pairs: Pairs::Apart,
-        };
-        let paired = |(row, sides)| paired(row, sides, self.quantity, Scale::Speed).unwrap_or_else(nothing);
-        let (cells, ways): (Vec<RunCell>, Vec<Pairs>) =
-            pairs.clone().map(paired).map(|paired| (paired.cell, paired.pairs)).unzip();
+        let paired: Vec<Paired> = pairs.map(|(row, sides)| self.paired(row, sides)).collect();
+        let cells: Vec<RunCell> = paired.iter().map(|paired| paired.cell.clone()).collect();
         let family = family_of(&cells) as u32;
         let compared = compare_runs(&cells, self.same_within, self.ending);
-        let told = |(((row, sides), pairs), compared): (((&Row, [usize; 2]), Pairs), _)| {
-            let entries = sides.map(|side| &row.sides[side]);
-            let bounded = |entry: &&Entry| !matches!(entry.amount(self.quantity), Some(RunAmount::Known(_)));
-            ComparedCell {
-                pairs,
-                runs: entries.map(|side| units(side.iter())),
-                bounded: entries.map(|side| units(side.iter().filter(bounded))),
-                compared,
-            }
+        let bounded = |entry: &&Entry| !matches!(corrected(entry, self.quantity), RunAmount::Known(_));
+        let told = |(paired, compared): (&Paired, _)| ComparedCell {
+            pairs: paired.pairs,
+            runs: paired.entries.each_ref().map(|side| units(side.iter())),
+            bounded: paired.entries.each_ref().map(|side| units(side.iter().filter(bounded))),
+            middles: paired.middles(self.quantity),
+            compared,
         };
-        (pairs.zip(ways).zip(compared).map(told).collect(), family)
+        (paired.iter().zip(compared).map(told).collect(), family)
+    }
+
+    /// Where a side has nothing, there is what the other has, and nothing beside it.
+    fn paired<'a>(&self, row: &Row<'a>, sides: [usize; 2]) -> Paired<'a> {
+        paired(row, sides, self.quantity, Scale::Speed).unwrap_or_else(|| {
+            let entries = sides.map(|side| row.sides[side].clone());
+            let speed = |entry: &Entry| self.quantity.speed(corrected(entry, self.quantity));
+            let speeds = entries.each_ref().map(|side| side.iter().map(speed).collect());
+            Paired {
+                cell: RunCell { pairing: RunPairing::Apart(speeds), margin: 0.0 },
+                pairs: Pairs::Apart,
+                entries,
+            }
+        })
+    }
+
+    /// The runs of the base and of each other side that have no counterpart.
+    fn unpaired(&self, rows: &[Row]) -> Vec<LeftOut> {
+        let mut left_out = Vec::new();
+        for row in rows {
+            for other in 1..row.sides.len() {
+                let Some(paired) = paired(row, [0, other], self.quantity, Scale::Speed) else { continue };
+                for (entries, [side, against]) in paired.entries.iter().zip([[0, other], [other, 0]]) {
+                    let places: BTreeSet<usize> = entries.iter().map(|entry| entry.place).collect();
+                    let left = row.sides[side].iter().filter(|entry| !places.contains(&entry.place));
+                    let left: BTreeMap<usize, &Unit> = left.map(|entry| (entry.place, entry.unit)).collect();
+                    let runs: Vec<String> = left.into_values().map(|unit| unit.name.clone()).collect();
+                    if !runs.is_empty() {
+                        let (key, pairs) = (row.key.clone(), paired.pairs);
+                        left_out.push(LeftOut::Unpaired { key, side, against, runs, pairs });
+                    }
+                }
+            }
+        }
+        left_out
     }
 
     /// The others among themselves, the slower first.
@@ -177,7 +213,8 @@ impl Judging {
     /// The place of each side in the order of speed.
     fn ranks(&self, row: &Row, present: &[usize]) -> Vec<usize> {
         let speed = |side: usize| {
-            let range = self.quantity.speed(middle(&row.sides[side], self.quantity));
+            let speed = |entry: &Entry| self.quantity.speed(corrected(entry, self.quantity));
+            let range = LogRange::mean(&row.sides[side].iter().map(speed).collect::<Vec<LogRange>>());
             range.low().max(f64::MIN / 2.0) + range.high().min(f64::MAX / 2.0)
         };
         let mut order: Vec<usize> = (0..present.len()).collect();

@@ -22,13 +22,20 @@ pub(super) enum Scale {
 }
 
 /// Two sides of a row, to be judged.
-pub(super) struct Paired {
+pub(super) struct Paired<'a> {
     pub cell: RunCell,
     pub pairs: Pairs,
+    /// What of either side is in it.
+    pub entries: [Vec<Entry<'a>>; 2],
 }
 
 /// The runs of two sides of a row by a quantity; `None` if one of them has none.
-pub(super) fn paired(row: &Row, sides: [usize; 2], quantity: RunQuantity, scale: Scale) -> Option<Paired> {
+pub(super) fn paired<'a>(
+    row: &Row<'a>,
+    sides: [usize; 2],
+    quantity: RunQuantity,
+    scale: Scale,
+) -> Option<Paired<'a>> {
     let logarithm = |entry: &Entry| match scale {
         Scale::Speed => quantity.speed(corrected(entry, quantity)),
         Scale::Amount => corrected(entry, quantity).logarithm(),
@@ -38,8 +45,27 @@ pub(super) fn paired(row: &Row, sides: [usize; 2], quantity: RunQuantity, scale:
         return None;
     }
     let design = Design::of(entries);
-    let margin = margin([0, 1].map(|side| design.entries(side)), quantity);
-    Some(Paired { cell: RunCell { pairing: design.pairing(logarithm), margin }, pairs: design.pairs })
+    let entries = [0, 1].map(|side| design.entries(side));
+    let margin = margin(entries.each_ref(), quantity);
+    Some(Paired {
+        cell: RunCell { pairing: design.pairing(logarithm), margin },
+        pairs: design.pairs,
+        entries,
+    })
+}
+
+impl Paired<'_> {
+    /// The middle of what is compared of either side, by which percent and word go: of shares that of the corrected ones.
+    pub(super) fn middles(&self, quantity: RunQuantity) -> [RunAmount; 2] {
+        let middles = self.cell.pairing.middles();
+        [0, 1].map(|side| {
+            let mut amounts = self.entries[side].iter().map(|entry| corrected(entry, quantity));
+            let first = amounts.next();
+            // What is the same everywhere is not rounded.
+            let is_first = |amount: RunAmount| Some(amount) == first;
+            first.filter(|_| amounts.all(is_first)).unwrap_or_else(|| quantity.amount(middles[side]))
+        })
+    }
 }
 
 /// What a side has in a block, on a day or in a unit, by what is pooled.
@@ -215,9 +241,9 @@ pub(super) fn corrected(entry: &Entry, quantity: RunQuantity) -> RunAmount {
 }
 
 /// By how much the logarithm may be off: on either side a step of the clock, and of a histogram if there was one; of shares what the half of an attempt makes of them.
-fn margin(sides: [Vec<Entry>; 2], quantity: RunQuantity) -> f64 {
+fn margin(sides: [&Vec<Entry>; 2], quantity: RunQuantity) -> f64 {
     let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len().max(1) as f64;
-    let of_side = |side: Vec<Entry>| {
+    let of_side = |side: &Vec<Entry>| {
         let least = |entry: &Entry| entry.amount(quantity).map(|amount| amount.ends().0);
         let least = side.iter().filter_map(least);
         match quantity {
@@ -248,23 +274,4 @@ fn of_so_few(over: f64) -> f64 {
         1.0..=3.0 => (1.0 / (over - 0.5)).ln_1p(),
         _ => (0.5 / over).ln_1p(),
     }
-}
-
-/// The middle of what a side has: the geometric mean, of shares the mean.
-pub(super) fn middle(side: &[Entry], quantity: RunQuantity) -> RunAmount {
-    let ends = |end: fn((f64, f64)) -> f64| {
-        let amounts = side.iter().filter_map(|entry| entry.amount(quantity));
-        amounts.map(|amount| end(amount.ends())).collect::<Vec<f64>>()
-    };
-    let mean = |amounts: Vec<f64>| {
-        let count = amounts.len() as f64;
-        match amounts.first() {
-            None => f64::NAN,
-            _ if quantity.threshold().is_some() => amounts.iter().sum::<f64>() / count,
-            Some(first) if amounts.iter().all(|amount| amount == first) => *first,
-            _ => (amounts.iter().map(|amount| amount.ln()).sum::<f64>() / count).exp(),
-        }
-    };
-    let (low, high) = (mean(ends(|(low, _)| low)), mean(ends(|(_, high)| high)));
-    if low.is_nan() || high.is_nan() { RunAmount::Open } else { RunAmount::between(low, high) }
 }

@@ -76,7 +76,7 @@ impl ComparedTable {
         };
         self.left_out.iter().filter_map(move |left_out| match left_out {
             LeftOut::Row { key, missing } => is_meant(key.cell).then_some((key, missing.as_slice())),
-            LeftOut::Side { .. } | LeftOut::Run { .. } => None,
+            LeftOut::Side { .. } | LeftOut::Run { .. } | LeftOut::Unpaired { .. } => None,
         })
     }
 
@@ -137,8 +137,13 @@ pub struct SideValue {
     pub amounts: Vec<(usize, RunAmount)>,
     /// The logarithm of the speed that each of them was compared as.
     pub speeds: Vec<LogRange>,
-    /// The geometric mean of them, or a bound of it; of shares the mean. Nothing without runs.
+    /// Of those that are compared the geometric mean, of shares that of the corrected ones, or a bound of it. Nothing where nothing is compared. Of the base that of the
+    /// comparison in which most of its runs are.
     pub middle: RunAmount,
+    /// How many runs are compared.
+    pub runs: u32,
+    /// How many of these are only bounded.
+    pub bounded: u32,
 }
 
 impl SideValue {
@@ -147,11 +152,6 @@ impl SideValue {
         let at = self.amounts.partition_point(|(known, _)| *known < run);
         self.amounts.get(at).filter(|(known, _)| *known == run).map(|(_, amount)| *amount)
     }
-
-    /// The mean of the speeds, or bounds of it.
-    pub fn speed(&self) -> LogRange {
-        LogRange::mean(&self.speeds)
-    }
 }
 
 /// The comparison of a side with the base.
@@ -159,10 +159,12 @@ impl SideValue {
 pub struct ComparedCell {
     /// How runs were put side by side; of the runs that a block has of both sides.
     pub pairs: Pairs,
-    /// How many runs of base and other side there are, also those that have no partner in their block.
+    /// How many runs of base and other side are compared: those without a partner are not.
     pub runs: [u32; 2],
-    /// How many of them are only bounded, because they hung or failed.
+    /// How many of them are only bounded, because they hung or failed, or because none of their attempts took so long.
     pub bounded: [u32; 2],
+    /// The middle of these of base and other side, by which percent and word go.
+    pub middles: [RunAmount; 2],
     /// The logarithm of the other's speed by that of the base, and what is said of it.
     pub compared: ComparedRuns,
 }
@@ -220,5 +222,18 @@ pub enum LeftOut {
         key: RowKey,
         /// The sides that have none of it, by their place.
         missing: Vec<usize>,
+    },
+    /// Runs of a side that have no counterpart of another, and are not compared with it.
+    Unpaired {
+        /// In which row.
+        key: RowKey,
+        /// The side, by its place.
+        side: usize,
+        /// The other one.
+        against: usize,
+        /// The ids of the runs.
+        runs: Vec<String>,
+        /// How the others are put side by side.
+        pairs: Pairs,
     },
 }

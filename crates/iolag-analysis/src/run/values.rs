@@ -47,7 +47,17 @@ impl RunQuantity {
         matches!(self, Self::Median | Self::P95)
     }
 
-    /// The logarithm of a speed, so that more is always faster: the only place where the sign of a duration turns.
+    /// The amount of a speed: [`speed`](Self::speed), turned back.
+    pub(crate) fn amount(self, speed: LogRange) -> RunAmount {
+        match self {
+            Self::Rate => RunAmount::between(speed.low().exp(), speed.high().exp()),
+            Self::Median | Self::P95 | Self::ShareOver(_) => {
+                RunAmount::between((-speed.high()).exp(), (-speed.low()).exp())
+            }
+        }
+    }
+
+    /// The logarithm of a speed, so that more is always faster; with that of `amount` the only place where the sign of a duration turns.
     pub fn speed(self, amount: RunAmount) -> LogRange {
         match self {
             Self::Rate => amount.logarithm(),

@@ -49,9 +49,14 @@ fn a_run_that_says_nothing_of_its_target_is_left_out_and_told() {
     nfs.units[2].standing = Standing::Unreached;
     let table = compared(vec![stats("native", 1.0), nfs]);
     let left_out = |at: usize, standing| LeftOut::Run { side: 1, run: format!("nfs-{}", at + 1), standing };
-    assert_eq!(table.left_out, [left_out(2, Standing::Unreached), left_out(8, Standing::BrokenOff)]);
+    assert_eq!(table.left_out[..2], [left_out(2, Standing::Unreached), left_out(8, Standing::BrokenOff)]);
+    // Those of the base in the same blocks have no partner any more.
+    let [LeftOut::Unpaired { side: 0, against: 1, runs, .. }] = &table.left_out[2..] else {
+        panic!("{:?}", table.left_out)
+    };
+    assert_eq!(runs[..], ["native-3", "native-9"]);
     assert_eq!(table.sides[1].runs.len(), 7);
-    assert_eq!(table.rows[0].cells[0].runs, [9, 7]);
+    assert_eq!(table.rows[0].cells[0].runs, [7, 7]);
     assert_eq!(first(&table).word, ComparedWord::Slower);
 }
 
@@ -82,9 +87,35 @@ fn less_over_the_threshold_is_faster() {
     let mean = |counts: [f64; 5]| counts.iter().map(|count| ((count + 0.5) / 1001.0).ln()).sum::<f64>() / 5.0;
     let expected = mean([100.0, 110.0, 95.0, 105.0, 99.0]) - mean([20.0, 25.0, 22.0, 18.0, 21.0]);
     assert!((estimate(first(&table)) - expected).abs() < 1e-9);
-    // The middle is the mean of the shares themselves.
-    let RunAmount::Known(middle) = table.rows[0].sides[0].middle else { panic!("it is known") };
-    assert!((middle - 0.1018).abs() < 1e-12);
+    // The middles are those that are compared, so that they fit the percent.
+    let [RunAmount::Known(base), RunAmount::Known(other)] = table.rows[0].cells[0].middles else {
+        panic!("they are known")
+    };
+    assert!((base - mean([100.0, 110.0, 95.0, 105.0, 99.0]).exp()).abs() < 1e-12);
+    assert!(((base / other).ln() - expected).abs() < 1e-9);
+}
+
+/// One bad run makes the mean of the shares of a side greater, though it is the faster one by most.
+#[test]
+fn the_middles_of_shares_are_on_the_side_of_the_word() {
+    let table = by_share(vec![
+        shares("native", 0, &[(40, 1000), (42, 1000), (38, 1000), (41, 1000), (39, 1000), (40, 1000)]),
+        shares("nfs", 10, &[(20, 1000), (21, 1000), (19, 1000), (22, 1000), (18, 1000), (300, 1000)]),
+    ]);
+    let [RunAmount::Known(base), RunAmount::Known(other)] = table.rows[0].cells[0].middles else {
+        panic!("they are known")
+    };
+    assert!(other < base && estimate(first(&table)) > 0.0, "{base} {other}");
+}
+
+/// Where none was over, the share is a bound, as one that hung is.
+#[test]
+fn runs_without_any_over_are_counted_as_bounded() {
+    let few = shares("nfs", 20, &[(0, 1000), (2, 1000), (1, 1000), (0, 1000), (3, 1000)]);
+    let table = by_share(vec![shares("native", 0, &[(15, 1000); 5]), few]);
+    let cell = &table.rows[0].cells[0];
+    assert_eq!((cell.runs, cell.bounded, table.rows[0].sides[1].bounded), ([5, 5], [0, 2], 2));
+    assert!(matches!(cell.middles[1], RunAmount::AtMost(_)));
 }
 
 #[test]

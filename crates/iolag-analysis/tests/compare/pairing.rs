@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use iolag_analysis::compare::{CompareOptions, Pairs, Side, Unit, UnitBlock, compare_sides};
+use iolag_analysis::compare::{CompareOptions, LeftOut, Pairs, Side, Unit, UnitBlock, compare_sides};
 use iolag_analysis::{CampaignEnding, ComparedWord, RunAmount};
 use iolag_model::{Operation, Order};
 
@@ -75,8 +75,12 @@ fn a_block_without_one_of_the_sides_is_no_pair() {
     base.units.remove(3);
     let table = compared(vec![base, stats("nfs", 1.1)]);
     let cell = &table.rows[0].cells[0];
-    assert_eq!((cell.pairs, cell.runs), (Pairs::Blocks { blocks: 8, order: Order::Interleaved }, [8, 9]));
+    assert_eq!((cell.pairs, cell.runs), (Pairs::Blocks { blocks: 8, order: Order::Interleaved }, [8, 8]));
     assert_eq!(table.rows[0].sides[1].amounts.len(), 9, "the run that is left is not hidden");
+    let [LeftOut::Unpaired { side: 1, against: 0, runs, .. }] = &table.left_out[..] else {
+        panic!("{:?}", table.left_out)
+    };
+    assert_eq!(runs[..], ["nfs-4"]);
 
     // With one more block missing on either side there are seven, and what is compared are those.
     let (mut base, mut other) = (stats("native", 1.0), stats("nfs", 1.1));
@@ -88,6 +92,14 @@ fn a_block_without_one_of_the_sides_is_no_pair() {
     let table = compared(vec![base, other]);
     assert_eq!(table.rows[0].cells[0].pairs, Pairs::Blocks { blocks: 7, order: Order::Interleaved });
     assert!((estimate(first(&table)) - 1.1_f64.ln()).abs() < 0.01);
+    // What is shown is of what is compared: of seven, without the run of one a second.
+    let [RunAmount::Known(base), RunAmount::Known(other)] = table.rows[0].cells[0].middles else {
+        panic!("{:?}", table.rows[0].cells[0])
+    };
+    assert!(((other / base).ln() - estimate(first(&table))).abs() < 1e-9);
+    let shown: Vec<_> = table.rows[0].sides.iter().map(|side| (side.middle, side.runs)).collect();
+    assert_eq!(shown, [(RunAmount::Known(base), 7), (RunAmount::Known(other), 7)]);
+    assert_eq!(table.left_out.len(), 2);
 }
 
 #[test]
@@ -185,8 +197,13 @@ fn what_is_pooled_is_compared_with_its_like() {
     assert_eq!(first(&nothing).word, ComparedWord::TooFew { more: 4 });
     assert!(first(&nothing).difference.is_none());
     // What one of them has alone, or once, is left away.
-    for (base, other) in [([6, 0], [6, 6]), ([6, 6], [6, 1])] {
+    for (base, other, alone) in [([6, 0], [6, 6], 6), ([6, 6], [6, 1], 1)] {
         let left = table(1.0, base, other);
+        let is_told = |one: &LeftOut| matches!(one, LeftOut::Unpaired { side: 1, runs, pairs: Pairs::Apart, .. } if runs.len() == alone);
+        assert!(left.left_out.iter().any(is_told), "{:?}", left.left_out);
+        // As many with one client, three rates in turns.
+        let (middle, of_one) = (left.rows[0].sides[1].middle.ends().0, (1.01_f64.ln() + 1.02_f64.ln()) / 3.0);
+        assert!(((middle / 100.0).ln() - of_one).abs() < 1e-9 && left.rows[0].sides[1].runs == 6, "{middle}");
         assert!(estimate(first(&left)).abs() < 1e-9 && first(&left).word == ComparedWord::Same, "{base:?}");
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! `value` is what is compared, `unit` that of `base_middle` and `other_middle`, which are empty where runs are only bounded. `percent`, `low`, `high`
 //! and `factor` are of speed: positive percent are faster. An end that is open is empty; so is all that needs more runs than there are, of
-//! which `more` says how many. `base_bounded` and `other_bounded` are runs that hung or failed, so that only a bound is known.
+//! which `more` says how many. `base_bounded` and `other_bounded` are those of which only a bound is known.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub fn comparison_csv(table: &ComparedTable) -> String {
         for (other, cell) in (1..).zip(&row.cells) {
             let mut fields = vec![quoted(rows.name(index))];
             fields.extend(of_row(table, row, other).map(|text| quoted(&text)));
-            fields.extend(of_cell(row, other, cell));
+            fields.extend(of_cell(cell));
             text.push_str(&fields.join(","));
             text.push('\n');
         }
@@ -48,9 +48,9 @@ fn of_row(table: &ComparedTable, row: &ComparedRow, other: usize) -> [String; 8]
 }
 
 /// Numbers and words of ours.
-fn of_cell(row: &ComparedRow, other: usize, cell: &ComparedCell) -> [String; 15] {
-    let middle = |side: usize| match row.sides.get(side).map(|side| side.middle) {
-        Some(RunAmount::Known(amount)) => format!("{amount:?}"),
+fn of_cell(cell: &ComparedCell) -> [String; 15] {
+    let middle = |side: usize| match cell.middles[side] {
+        RunAmount::Known(amount) => format!("{amount:?}"),
         _ => String::new(),
     };
     let pairs = match cell.pairs {
@@ -66,7 +66,7 @@ fn of_cell(row: &ComparedRow, other: usize, cell: &ComparedCell) -> [String; 15]
         cell.runs[1].to_string(),
         optional(pairs),
         middle(0),
-        middle(other),
+        middle(1),
         number(estimate.and_then(raw_percent)),
         end(LogRange::low),
         end(LogRange::high),

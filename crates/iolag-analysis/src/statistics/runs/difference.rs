@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::likeness::{Likeness, RankWorth};
 use super::log_range::{LogRange, known};
-use super::mean::{Moments, Student};
+use super::mean::{Moments, Student, telling};
 use super::ranks::{Ranked, Ranks};
 
 /// By so much logarithms may differ because they were rounded.
@@ -44,6 +44,20 @@ impl RunPairing {
                 [0, 1].map(|side| strata.iter().map(|sides: &[Vec<LogRange>; 2]| sides[side].len()).sum())
             }
         }
+    }
+
+    /// The middle of the base and that of the other side, whose difference is what is estimated where all runs are known.
+    pub(crate) fn middles(&self) -> [LogRange; 2] {
+        let of_side = |side: usize| match self {
+            Self::Blocks(pairs) | Self::TurnedBlocks(pairs) | Self::Days(pairs) => {
+                LogRange::mean(&pairs.iter().map(|pair| pair[side]).collect::<Vec<LogRange>>())
+            }
+            Self::Apart(sides) | Self::DaysApart(sides) => LogRange::mean(&sides[side]),
+            Self::Strata(strata) => LogRange::weighted_mean(strata.iter().map(|sides| {
+                (telling(sides[0].len() as f64, sides[1].len() as f64), LogRange::mean(&sides[side]))
+            })),
+        };
+        [0, 1].map(of_side)
     }
 
     /// Whether all of them are known, and none only bounded.
@@ -437,6 +451,15 @@ mod tests {
             for level in LEVELS {
                 let (one, wider) = (one.interval_at(level), wider.interval_at(level));
                 prop_assert!(wider.low() <= one.low() && wider.high() >= one.high());
+            }
+        }
+
+        #[test]
+        fn the_estimate_is_the_difference_of_the_middles(pairing in any_pairing()) {
+            let [base, other] = pairing.middles();
+            if let (Some(base), Some(other)) = (base.known(), other.known()) {
+                let estimate = RunDifference::of(&pairing, 0.0).unwrap().estimate();
+                prop_assert!(are_close(estimate.low(), other - base) && are_close(estimate.high(), other - base));
             }
         }
 

@@ -43,8 +43,15 @@ impl LogRange {
 
     /// The mean of some: of their lower ends, and of their upper ones. Of nothing nothing is known.
     pub fn mean(values: &[Self]) -> Self {
-        let of =
-            |end: fn(Self) -> f64| values.iter().map(|value| end(*value)).sum::<f64>() / values.len() as f64;
+        Self::weighted_mean(values.iter().map(|value| (1.0, *value)))
+    }
+
+    /// The same of values of which each has a weight.
+    pub(super) fn weighted_mean(values: impl Iterator<Item = (f64, Self)> + Clone) -> Self {
+        let weights: f64 = values.clone().map(|(weight, _)| weight).sum();
+        let of = |end: fn(Self) -> f64| {
+            values.clone().map(|(weight, value)| weight * end(value)).sum::<f64>() / weights
+        };
         Self::between(of(Self::low), of(Self::high))
     }
 

@@ -4,6 +4,11 @@ use super::likeness::Likeness;
 use crate::statistics::dependence::effective_size::variance_of;
 use crate::statistics::student::{student_p, student_two_sided};
 
+/// How much a difference of so many values of either side tells, were all as far apart.
+pub(super) fn telling(base: f64, other: f64) -> f64 {
+    base * other / (base + other)
+}
+
 /// A mean, and how far it may be off: what is the wider of these counts.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Student {
@@ -26,9 +31,9 @@ impl Student {
         Self { mean: moments.mean, spread: moments.spread_square().sqrt(), errors: vec![error] }
     }
 
-    /// Of each stratum the base and the other side. Each weighs as much as its runs tell, were they all as far apart.
+    /// Of each stratum the base and the other side. Each weighs as much as its runs tell.
     pub(super) fn apart(strata: &[[Moments; 2]]) -> Self {
-        let telling = |[base, other]: &[Moments; 2]| base.count * other.count / (base.count + other.count);
+        let telling = |[base, other]: &[Moments; 2]| telling(base.count, other.count);
         let all: f64 = strata.iter().map(telling).sum();
         let weighted = || strata.iter().map(|sides| (telling(sides) / all, sides));
         let parts =

@@ -114,14 +114,7 @@ fn count(svg: &str, text: &str) -> usize {
 
 /// Rates of the base and of another side in the only row.
 fn two_sides(base: Vec<RunAmount>, other: Vec<RunAmount>) -> ComparedTable {
-    let middle =
-        |amounts: &[RunAmount]| if amounts.contains(&RunAmount::Open) { RunAmount::Open } else { amounts[0] };
-    let middles = [middle(&base), middle(&other)];
-    let mut table = table_of(&["/base", "/other"], &[(Operation::Read, vec![base, other])]);
-    for (side, middle) in table.rows[0].sides.iter_mut().zip(middles) {
-        side.middle = middle;
-    }
-    table
+    table_of(&["/base", "/other"], &[(Operation::Read, vec![base, other])])
 }
 
 #[test]
@@ -156,6 +149,9 @@ fn a_share_of_nothing_is_where_it_was_compared() {
     base.speeds = vec![LogRange::at_least(of(0.0)); 4];
     let (none, ten) = (LogRange::at_least(of(0.0)), LogRange::exactly(of(10.0)));
     other.speeds = vec![none, ten, ten, none];
+    // At most the geometric mean.
+    base.middle = RunAmount::AtMost((-of(0.0)).exp());
+    other.middle = RunAmount::AtMost((-f64::midpoint(of(0.0), of(10.0))).exp());
     let svg = runs_of(&table);
     assert_eq!([count(&svg, "→"), count(&svg, "←"), count(&svg, "÷10")], [6, 0, 1], "{}", structure(&svg));
     assert!(svg.contains("had none over 100 ms"), "{svg}");

@@ -16,7 +16,10 @@ pub(super) fn method(table: &ComparedTable, page: &mut Markup) {
         UnitKind::Run => "A run is one value, whatever the number of its attempts: they share its luck. ",
         UnitKind::Day => "A day is one value, whatever the number of its attempts: they share its luck. Slots that were skipped because an earlier attempt had not ended count as what was left of it. Days that resemble the one before are worth fewer: by as much as these days show and so few may hide, by ranks as if they did so by a half. ",
     });
-    page.raw("What is compared is the logarithm of speed, so that middles are geometric means and percent are those of their ratio. ");
+    page.raw("What is compared is the logarithm of speed, so that middles are geometric means of what is compared, and percent are those of their ratio. ");
+    if table.quantity.threshold().is_some() {
+        page.raw("A share is that of one attempt more, of which half was over the threshold; where none was, it is that or less. ");
+    }
     for sentence in methods(table) {
         page.raw(sentence).raw(" ");
     }

@@ -84,8 +84,8 @@ struct RowDocument<'a> {
 
 #[derive(Serialize)]
 struct SideValueDocument<'a> {
-    runs: usize,
-    bounded: usize,
+    runs: u32,
+    bounded: u32,
     middle: Amount,
     amounts: Vec<RunAmountDocument<'a>>,
 }
@@ -121,6 +121,7 @@ struct CellDocument<'a> {
     side: Option<SideValueDocument<'a>>,
     base_runs: u32,
     base_bounded: u32,
+    base_middle: Amount,
     #[serde(flatten)]
     design: Design,
     percent: Option<f64>,
@@ -178,6 +179,7 @@ enum LeftOutDocument<'a> {
     Side { side: &'a str },
     Run { run: &'a str, side: &'a str, standing: &'static str },
     Row { row: KeyDocument<'a>, missing: Vec<&'a str> },
+    Unpaired { row: KeyDocument<'a>, side: &'a str, against: &'a str, runs: &'a [String] },
 }
 
 #[derive(Serialize)]
@@ -283,14 +285,13 @@ fn row_document<'a>(table: &'a ComparedTable, row: &'a ComparedRow) -> RowDocume
 }
 
 fn side_value<'a>(runs: &'a [String], value: &SideValue) -> SideValueDocument<'a> {
-    let is_bounded = |(_, amount): &&(usize, RunAmount)| !matches!(amount, RunAmount::Known(_));
     let of_run = |(run, known): &(usize, RunAmount)| RunAmountDocument {
         run: runs.get(*run).map_or("", String::as_str),
         amount: amount(*known),
     };
     SideValueDocument {
-        runs: value.amounts.len(),
-        bounded: value.amounts.iter().filter(is_bounded).count(),
+        runs: value.runs,
+        bounded: value.bounded,
         middle: amount(value.middle),
         amounts: value.amounts.iter().map(of_run).collect(),
     }
@@ -323,6 +324,7 @@ fn cell_document<'a>(
         side,
         base_runs: cell.runs[0],
         base_bounded: cell.bounded[0],
+        base_middle: amount(cell.middles[0]),
         design: design(cell),
         percent: known.and_then(raw_percent),
         percent_bounds: interval(estimate.filter(|_| known.is_none())),
@@ -417,6 +419,12 @@ fn left_out<'a>(names: &[&'a str], one: &'a LeftOut) -> LeftOutDocument<'a> {
         LeftOut::Row { key: row, missing } => LeftOutDocument::Row {
             row: key(row),
             missing: missing.iter().map(|side| name(names, *side)).collect(),
+        },
+        LeftOut::Unpaired { key: row, side, against, runs, .. } => LeftOutDocument::Unpaired {
+            row: key(row),
+            side: name(names, *side),
+            against: name(names, *against),
+            runs,
         },
     }
 }

@@ -59,11 +59,14 @@ pub(crate) fn word_of(table: &ComparedTable, cell: &ComparedCell) -> String {
         0 => None,
         bounded => Some(format!("{bounded} of {}", cell.runs[side])),
     };
+    // Elsewhere there is more than one reason.
+    let is_by_duration = table.units == UnitKind::Run && table.quantity.threshold().is_none();
+    let why = if is_by_duration { "hung or failed" } else { "only bounded" };
     let remark = match (bounded(0), bounded(1)) {
         (None, None) => String::new(),
-        (None, Some(other)) => format!(" ({other} hung or failed)"),
-        (Some(base), None) => format!(" ({base} of the base hung or failed)"),
-        (Some(base), Some(other)) => format!(" ({other}, {base} of the base, hung or failed)"),
+        (None, Some(other)) => format!(" ({other} {why})"),
+        (Some(base), None) => format!(" ({base} of the base {why})"),
+        (Some(base), Some(other)) => format!(" ({other}, {base} of the base, {why})"),
     };
     format!("{}{remark}", word(table, cell))
 }

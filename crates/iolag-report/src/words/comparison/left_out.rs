@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use iolag_analysis::Standing;
-use iolag_analysis::compare::{ComparedTable, LeftOut, RowKey, UnitKind};
+use iolag_analysis::compare::{ComparedTable, LeftOut, Pairs, RowKey, UnitKind};
 use iolag_model::counted;
 
 use super::cells::unit_names;
@@ -12,17 +12,23 @@ use super::names::{SideNames, row_name};
 /// More rows than this are counted.
 const ROWS_MOST: usize = 8;
 
-/// What was left out: first sides without a run and runs that say nothing of their target, then what sides do not have in common.
+/// What was left out: first sides without a run and runs that say nothing of their target, then those without a counterpart, then what sides do not have
+/// in common.
 pub(crate) fn left_out(table: &ComparedTable, names: &SideNames) -> Vec<String> {
     let [one, several] = unit_names(table.units);
+    let mut sides = Vec::new();
     let mut runs: BTreeMap<(u8, usize), u64> = BTreeMap::new();
     let mut rows: BTreeMap<&[usize], Vec<&RowKey>> = BTreeMap::new();
-    let mut sides = Vec::new();
+    let mut unpaired: BTreeMap<(usize, usize, u64, &str), Vec<&RowKey>> = BTreeMap::new();
     for left_out in &table.left_out {
         match left_out {
             LeftOut::Side { side } => sides.push(format!("{} has no {one}.", names.short(*side))),
             LeftOut::Run { side, standing, .. } => *runs.entry((weight(*standing), *side)).or_default() += 1,
             LeftOut::Row { key, missing } => rows.entry(missing).or_default().push(key),
+            LeftOut::Unpaired { key, side, against, runs, pairs } => {
+                let group = (*side, *against, runs.len() as u64, no_counterpart(*pairs));
+                unpaired.entry(group).or_default().push(key);
+            }
         }
     }
     let of_runs = runs.into_iter().map(|((weight, side), count)| {
@@ -39,11 +45,26 @@ pub(crate) fn left_out(table: &ComparedTable, names: &SideNames) -> Vec<String> 
             _ => format!("{of} are in no row."),
         }
     });
+    let of_unpaired = unpaired.into_iter().map(|((side, against, count, why), rows)| {
+        let runs = counted(count, one, several);
+        let (is, of) = (if count == 1 { "is" } else { "are" }, names.short(side));
+        let other = names.short(against);
+        format!("{runs} of {of} {is} not compared, because {other} has {why}: {}.", rows_together(rows))
+    });
     let of_rows = rows.into_iter().map(|(missing, rows)| {
         let has = if missing.len() == 1 { "has" } else { "have" };
         format!("{} {has} no {one} of: {}.", names.list(missing), rows_together(rows))
     });
-    sides.into_iter().chain(of_runs).chain(of_rows).collect()
+    sides.into_iter().chain(of_runs).chain(of_unpaired).chain(of_rows).collect()
+}
+
+/// What the other side lacks.
+const fn no_counterpart(pairs: Pairs) -> &'static str {
+    match pairs {
+        Pairs::Blocks { .. } => "none like it in the same block",
+        Pairs::Days { .. } => "none like it on the same day",
+        Pairs::Apart => "fewer than two like it",
+    }
 }
 
 /// As in `stat, 1 client; read, 1 client; 6 more rows`.
@@ -67,6 +88,29 @@ const fn weight(standing: Standing) -> u8 {
 mod tests {
     use super::*;
     use crate::words::comparison::samples::study;
+
+    #[test]
+    fn runs_without_a_counterpart_are_counted_by_their_rows() {
+        let mut table = study();
+        let unpaired =
+            |row: usize, side: usize, against: usize, runs: usize, pairs: Pairs| LeftOut::Unpaired {
+                key: table.rows[row].key.clone(),
+                side,
+                against,
+                runs: vec!["20261128-090000-0a1b".to_owned(); runs],
+                pairs,
+            };
+        let blocks = Pairs::Blocks { blocks: 7, order: iolag_model::Order::Random };
+        let left =
+            [unpaired(0, 0, 1, 1, blocks), unpaired(1, 0, 1, 1, blocks), unpaired(1, 2, 0, 9, Pairs::Apart)];
+        table.left_out = left.to_vec();
+        let told = left_out(&table, &SideNames::of(&table));
+        let expected = [
+            "1 run of native is not compared, because lnet-1.8.1 has none like it in the same block: read, 4 clients; create, 4 clients.",
+            "9 runs of nfs are not compared, because native has fewer than two like it: create, 4 clients.",
+        ];
+        assert_eq!(told, expected);
+    }
 
     #[test]
     fn what_was_broken_off_is_told_from_what_still_runs() {

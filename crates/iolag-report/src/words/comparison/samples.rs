@@ -44,6 +44,8 @@ pub(crate) fn table_of(names: &[&str], rows: &[(Operation, Vec<Amounts>)]) -> Co
                 amounts: amounts.iter().copied().enumerate().collect(),
                 speeds: amounts.iter().map(|amount| RunQuantity::Rate.speed(*amount)).collect(),
                 middle: middle(amounts),
+                runs: amounts.len() as u32,
+                bounded: bounded(amounts),
             })
             .collect(),
         cells: compared.by_ref().take(names.len() - 1).collect(),
@@ -87,7 +89,14 @@ fn speed(amount: &RunAmount) -> LogRange {
     LogRange::between(low.ln(), high.ln())
 }
 
+fn bounded(amounts: &[RunAmount]) -> u32 {
+    amounts.iter().filter(|amount| !matches!(amount, RunAmount::Known(_))).count() as u32
+}
+
 fn middle(amounts: &[RunAmount]) -> RunAmount {
+    if amounts.contains(&RunAmount::Open) {
+        return RunAmount::Open;
+    }
     let logs = amounts.iter().map(|amount| amount.ends().1.ln());
     let mean = (logs.sum::<f64>() / amounts.len() as f64).exp();
     match amounts.iter().all(|amount| matches!(amount, RunAmount::Known(_))) {
@@ -109,9 +118,6 @@ fn judged(cells: &[(&Amounts, &Amounts)]) -> Vec<ComparedCell> {
     };
     let asked: Vec<RunCell> =
         cells.iter().map(|cell| RunCell { pairing: pairing(cell), margin: 0.0 }).collect();
-    let bounded = |amounts: &Amounts| {
-        amounts.iter().filter(|amount| !matches!(amount, RunAmount::Known(_))).count() as u32
-    };
     let judged = compare_runs(&asked, 0.05, CampaignEnding::Planned);
     let cell = |(((base, other), asked), compared): ((&(&Amounts, &Amounts), &RunCell), _)| ComparedCell {
         pairs: match &asked.pairing {
@@ -120,6 +126,7 @@ fn judged(cells: &[(&Amounts, &Amounts)]) -> Vec<ComparedCell> {
         },
         runs: [base.len() as u32, other.len() as u32],
         bounded: [bounded(base), bounded(other)],
+        middles: [middle(base), middle(other)],
         compared,
     };
     cells.iter().zip(&asked).zip(judged).map(cell).collect()
