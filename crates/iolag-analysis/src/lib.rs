@@ -74,6 +74,7 @@ pub use statistics::quantile::censored::{
 pub use statistics::quantile::histogram::{
     HISTOGRAM_BUCKETS, HISTOGRAM_RELATIVE_ERROR, Histogram, bucket_bounds, bucket_of, middle_of,
 };
+pub use statistics::quantile::interpolated::{Interpolated, InterpolatedQuantiles};
 pub use statistics::runs::difference::{RunDifference, RunMethod, RunPairing};
 pub use statistics::runs::log_range::LogRange;
 pub use statistics::runs::needed::RUNS_LEAST;

@@ -15,6 +15,7 @@ use super::side::{Unit, UnitKind, UnitValue};
 use crate::history::{Blockers, ByTime, Day, LocalTime, Observation, Observations};
 use crate::run::values::{Cell, RunAmount, RunQuantity, Standing};
 use crate::statistics::knowledge::Knowledge;
+use crate::statistics::quantile::interpolated::QuantilePlace;
 
 /// What [`Unit::workload`] is of days.
 const WATCH: &str = "watch";
@@ -177,11 +178,11 @@ fn amount(quantity: RunQuantity, slots: &[Observation]) -> Option<RunAmount> {
         }
     };
     let quantile = |share: f64| {
+        let place = QuantilePlace::of(share, slots.len() as u64);
         let of = |end: usize| {
             let mut all: Vec<f64> = slots.iter().map(|slot| ends(slot)[end]).collect();
             all.sort_unstable_by(f64::total_cmp);
-            let rank = ((share * all.len() as f64).ceil() as usize).clamp(1, all.len());
-            all[rank - 1]
+            place.between(place.ranks.map(|rank| all[rank as usize - 1]))
         };
         RunAmount::between(of(0), of(1))
     };

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::table::RowKey;
+
 /// What is known of how a run came about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fact {
@@ -93,6 +95,13 @@ pub enum Doubt {
         of: u32,
         /// The longest time that passed between two runs of one of them.
         pause_ns: u64,
+    },
+    /// Units of the sides have different numbers of attempts, on which a quantile of few depends.
+    DifferentAttempts {
+        /// The row in which they differ most.
+        key: Box<RowKey>,
+        /// Attempts of a unit of each side, on average; absent where nobody knows.
+        attempts: Vec<Option<u64>>,
     },
     /// A rate of this operation is not that of the same: patterns ask differently often.
     DifferentPatterns {

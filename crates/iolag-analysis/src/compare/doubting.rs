@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use iolag_model::{Order, RunId, format_bytes};
 
-use super::cells::TARGET;
+use super::attempts;
+use super::cells::{Row, TARGET};
 use super::doubt::{Doubt, Fact};
 use super::side::{Side, Unit, UnitBlock, defining_labels};
 use crate::run::values::RunQuantity;
@@ -19,7 +20,7 @@ const CACHE_FACTOR: f64 = 2.0;
 const PAUSE_MOST_NS: u64 = 3_600_000_000_000;
 
 /// What to know of these sides: what makes them hardly comparable first.
-pub(super) fn doubts(sides: &[Side], quantity: RunQuantity, across: &[String]) -> Vec<Doubt> {
+pub(super) fn doubts(sides: &[Side], rows: &[Row], quantity: RunQuantity, across: &[String]) -> Vec<Doubt> {
     let mut doubts = one_directory(sides);
     doubts.extend(one_file_system(sides));
     let patterns = different_patterns(sides, quantity);
@@ -36,6 +37,7 @@ pub(super) fn doubts(sides: &[Side], quantity: RunQuantity, across: &[String]) -
         .map(|(fact, values)| Doubt::Differs { fact, values })
         .collect();
     doubts.extend(patterns);
+    doubts.extend(attempts::doubt(rows, quantity));
     doubts.extend(differing);
     doubts.extend(different_labels(sides));
     doubts.extend(one_after_the_other(sides));

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::attempts;
 use super::cells::{Entry, Row, matched};
 use super::doubting::doubts;
 use super::error::CompareError;
 use super::outcomes::outcomes;
 use super::pairing::{Paired, Scale, corrected, paired};
-use super::refusing::{refuse, refuse_nothing_common};
+use super::refusing::{refuse, refuse_few_attempts, refuse_nothing_common};
 use super::side::{Side, Unit};
 use super::table::{
     BetweenOthers, CompareOptions, ComparedCell, ComparedRow, ComparedSide, ComparedTable, LeftOut, Pairs,
@@ -28,11 +29,18 @@ const SIDES_ALL_TOLD: usize = 6;
 pub fn compare_sides(sides: Vec<Side>, options: &CompareOptions) -> Result<ComparedTable, CompareError> {
     let (sides, mut left_out) = with_units(sides);
     let quantity = refuse(&sides, options)?;
-    let matched = matched(&sides, quantity, options);
+    let mut matched = matched(&sides, quantity, options);
     if matched.rows.is_empty() {
         return Err(refuse_nothing_common(&sides, &matched.alone));
     }
     left_out.extend(matched.left_out(&sides));
+    let quantities: BTreeSet<RunQuantity> =
+        options.rules.iter().map(|rule| rule.quantity).chain([quantity]).collect();
+    left_out.extend(quantities.into_iter().flat_map(|one| attempts::left_out(&matched.rows, one)));
+    matched.rows.retain(|row| attempts::too_few(row, quantity).is_none());
+    if matched.rows.is_empty() {
+        return Err(refuse_few_attempts(&sides, &left_out, quantity));
+    }
     let judging = Judging { quantity, same_within: options.same_within, ending: ending(&sides) };
     let outcomes = outcomes(&options.rules, &matched.rows, judging.ending)?;
     let (rows, family) = judging.against_the_base(&matched.rows);
@@ -44,7 +52,7 @@ pub fn compare_sides(sides: Vec<Side>, options: &CompareOptions) -> Result<Compa
         same_within: options.same_within,
         between: judging.between_others(&matched.rows),
         rows,
-        doubts: doubts(&sides, quantity, &options.across),
+        doubts: doubts(&sides, &matched.rows, quantity, &options.across),
         left_out,
         family,
         rules: options.rules.clone(),

@@ -8,6 +8,7 @@
 //! the sides is a row of its own, not pooled; what has no counterpart is told, not dropped. Nothing here knows the workload of a run beyond
 //! its [`Cell`](crate::Cell)s, and nothing its words: they are the report's.
 
+pub(crate) mod attempts;
 pub(crate) mod cells;
 pub(crate) mod days;
 pub(crate) mod doubt;

@@ -1,5 +1,6 @@
 //! What became of rules.
 
+use super::attempts::too_few;
 use super::cells::Row;
 use super::error::CompareError;
 use super::pairing::{Scale, paired};
@@ -31,7 +32,9 @@ pub(super) fn outcomes(
         if !rows.iter().any(is_meant) {
             return Err(no_row(rule, rows));
         }
-        for (row, of_sides) in rows.iter().enumerate().filter(|(_, row)| is_meant(row)) {
+        // Which are told as rows that are left out.
+        let can_be_told = |row: &Row| too_few(row, rule.quantity).is_none();
+        for (row, of_sides) in rows.iter().enumerate().filter(|(_, row)| is_meant(row) && can_be_told(row)) {
             for side in 1..of_sides.sides.len() {
                 if let Some(paired) = paired(of_sides, [0, side], rule.quantity, Scale::Amount) {
                     places.push((at, row, side));

@@ -7,9 +7,10 @@ use iolag_model::Phase;
 use super::cells::{Row, TARGET};
 use super::error::CompareError;
 use super::side::{Side, UnitKind};
-use super::table::{CompareOptions, RowKey};
+use super::table::{CompareOptions, LeftOut, RowKey};
 use crate::finding::words::joined;
 use crate::run::values::RunQuantity;
+use crate::statistics::interval::ranks_and_shares::attempts_needed;
 
 /// By what sides are compared.
 ///
@@ -172,6 +173,28 @@ fn refuse_unknown_phases(sides: &[Side], asked: &[Phase]) -> Result<(), CompareE
         format!("choose from {}", joined(known.iter().map(ToString::to_string).collect()))
     };
     Err(CompareError::Asked(format!("--phases {phase} adds nothing that these runs measured: {advice}")))
+}
+
+/// Why nothing is left of the rows of such a quantile.
+pub(super) fn refuse_few_attempts(sides: &[Side], rows: &[LeftOut], quantity: RunQuantity) -> CompareError {
+    let of_row = |row: &LeftOut| match row {
+        LeftOut::FewAttempts { key, attempts, .. } => Some((key.measured().to_owned(), attempts.clone())),
+        _ => None,
+    };
+    let (measured, attempts) = rows.iter().find_map(of_row).unwrap_or_default();
+    let told = |(side, attempts): (&Side, &Option<u64>)| Some(format!("{} has {}", side.name, (*attempts)?));
+    let told: Vec<String> = sides.iter().zip(&attempts).filter_map(told).collect();
+    let needed = quantity.quantile().map_or(0, attempts_needed);
+    let unit = sides.iter().flat_map(|side| &side.units).next().map_or(UnitKind::Run, |unit| unit.kind);
+    CompareError::Asked(format!(
+        "{quantity} cannot be compared: of attempts of {measured} a {}, {}, and that of fewer than {needed} depends on their number; \
+         choose median or over:DURATION",
+        match unit {
+            UnitKind::Run => "run",
+            UnitKind::Day => "day",
+        },
+        joined(told)
+    ))
 }
 
 /// Why no row is of both the base and another side.

@@ -60,7 +60,8 @@ impl<'a> RememberedRuns<'a> {
                 cell: Cell { operation, phase: None },
                 task: None,
                 target: series.key.target.clone(),
-                attempts: 1,
+                // Nobody remembers them.
+                attempts: 0,
                 amounts: vec![(quantity, amount(quantity, columns.value[row], columns.outcome[row]))],
             });
         }

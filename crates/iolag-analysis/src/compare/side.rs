@@ -85,7 +85,7 @@ pub struct UnitValue {
     pub task: Option<String>,
     /// On which target, as the user named it.
     pub target: String,
-    /// Attempts that it rests on.
+    /// Attempts that it rests on; 0 where nobody knows.
     pub attempts: u64,
     /// The quantities that were asked for.
     pub amounts: Vec<(RunQuantity, RunAmount)>,

@@ -64,19 +64,15 @@ pub struct ComparedTable {
 }
 
 impl ComparedTable {
-    /// The rows that a rule is meant for and not all sides have, with the sides that lack them: there it is neither kept nor broken.
-    pub fn not_judged<'a>(
-        &'a self,
-        rule: &'a FailRule,
-    ) -> impl Iterator<Item = (&'a RowKey, &'a [usize])> + 'a {
-        let is_meant = |cell: Cell| {
-            // Not every row has a rate.
-            let has_value = rule.quantity != RunQuantity::Rate || self.quantity == RunQuantity::Rate;
-            has_value && rule.operation.is_none_or(|operation| operation == cell.operation)
-        };
-        self.left_out.iter().filter_map(move |left_out| match left_out {
-            LeftOut::Row { key, missing } => is_meant(key.cell).then_some((key, missing.as_slice())),
-            LeftOut::Side { .. } | LeftOut::Run { .. } | LeftOut::Unpaired { .. } => None,
+    /// What a rule is meant for and cannot be judged of: rows that not all sides have, or with too few attempts. There it is neither kept nor broken.
+    pub fn not_judged<'a>(&'a self, rule: &'a FailRule) -> impl Iterator<Item = &'a LeftOut> + 'a {
+        let is_of = |key: &RowKey| rule.operation.is_none_or(|operation| operation == key.cell.operation);
+        // Not every row has a rate.
+        let has_value = rule.quantity != RunQuantity::Rate || self.quantity == RunQuantity::Rate;
+        self.left_out.iter().filter(move |left_out| match left_out {
+            LeftOut::Row { key, .. } => has_value && is_of(key),
+            LeftOut::FewAttempts { key, quantity, .. } => rule.quantity == *quantity && is_of(key),
+            LeftOut::Side { .. } | LeftOut::Run { .. } | LeftOut::Unpaired { .. } => false,
         })
     }
 
@@ -222,6 +218,15 @@ pub enum LeftOut {
         key: RowKey,
         /// The sides that have none of it, by their place.
         missing: Vec<usize>,
+    },
+    /// A row whose quantile depends on the number of attempts, which is not that of all sides.
+    FewAttempts {
+        /// What it is of.
+        key: RowKey,
+        /// The quantile.
+        quantity: RunQuantity,
+        /// Attempts of a unit of each side, on average; absent where nobody knows.
+        attempts: Vec<Option<u64>>,
     },
     /// Runs of a side that have no counterpart of another, and are not compared with it.
     Unpaired {

@@ -9,6 +9,7 @@ use crate::statistics::interval::estimate::{Interval, Quantile};
 use crate::statistics::interval::ranks_and_shares::{RankInterval, quantile_ranks, ranks_by_worth};
 use crate::statistics::interval::share_over::ShareOver;
 use crate::statistics::quantile::censored::{CensoredRanks, QUANTILES, QuantileValue};
+use crate::statistics::quantile::interpolated::{Interpolated, InterpolatedQuantiles, QuantilePlace};
 
 /// What a [`DurationSummary`] is computed from.
 pub(crate) struct Durations<'a> {
@@ -38,6 +39,23 @@ impl Durations<'_> {
         };
         let naive = between(quantile_ranks(count, q), count as f64);
         Quantile::new(q, self.ranks.quantile(q, self.value_of_rank), [naive, interval])
+    }
+
+    /// What is compared between units; nothing without attempts.
+    pub(crate) fn interpolated(&self) -> Option<InterpolatedQuantiles> {
+        let count = self.ranks.total();
+        let end = |rank: u64| match self.ranks.quantile(rank as f64 / count as f64, self.value_of_rank) {
+            // What took no time by the clock took less than its smallest step.
+            QuantileValue::Exactly(duration) => [duration.0.max(1) as f64; 2],
+            other => [other.lower_bound().map_or(0.0, |bound| bound.0.max(1) as f64), f64::INFINITY],
+        };
+        let quantile = |q: f64| {
+            let place = QuantilePlace::of(q, count);
+            let [below, above] = place.ranks.map(end);
+            let [low_ns, high_ns] = [0, 1].map(|end| place.between([below[end], above[end]]));
+            Interpolated { low_ns, high_ns: Some(high_ns).filter(|ns| ns.is_finite()) }
+        };
+        (count > 0).then(|| InterpolatedQuantiles { median: quantile(0.5), p95: quantile(0.95) })
     }
 
     pub(crate) fn summarise(
@@ -76,6 +94,7 @@ impl Durations<'_> {
             p95,
             p99,
             max,
+            interpolated: self.interpolated(),
             mean_ns: self.mean_ns.filter(|_| count == self.known),
             shares,
             part_means_ns,

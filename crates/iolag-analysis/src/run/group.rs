@@ -179,6 +179,7 @@ fn wanted_ranks(ranks: &CensoredRanks, worth: &GroupWorth) -> Vec<u64> {
     for q in QUANTILES {
         probe.estimate(q);
     }
+    probe.interpolated();
     let mut asked = asked.into_inner();
     asked.sort_unstable();
     asked.dedup();

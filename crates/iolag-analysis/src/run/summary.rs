@@ -15,6 +15,7 @@ use crate::statistics::dependence::worth::EffectiveSampleSize;
 use crate::statistics::interval::estimate::{Interval, Quantile};
 use crate::statistics::interval::share_over::ShareOver;
 use crate::statistics::quantile::censored::QuantileValue;
+use crate::statistics::quantile::interpolated::InterpolatedQuantiles;
 
 /// Version of the serialised form of everything in this crate; raised when a reader would misread.
 pub const SUMMARY_SCHEMA: u32 = 1;
@@ -280,6 +281,9 @@ pub struct DurationSummary {
     pub p99: QuantileEstimate,
     /// Longest; "at least" if that is a censored one.
     pub max: QuantileValue,
+    /// What of it is compared between units, which may have few attempts; absent without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interpolated: Option<InterpolatedQuantiles>,
     /// Mean of the known durations in ns; absent if any is censored, since it would be too small.
     pub mean_ns: Option<f64>,
     /// Shares over thresholds, ascending.

@@ -1,7 +1,7 @@
 //! Values of a run: one number for each cell and quantity. The run is the unit when runs are compared: its attempts share its luck.
 //!
 //! A cell is an operation on a target, in the stages that repeat each other. Its rate is what succeeded in all of them by their time together
-//! ([`StageClock`]), its quantile the median of theirs, its share one of all their attempts. What hung or failed is not dropped, but a bound:
+//! ([`StageClock`]), its quantile the median of theirs ([`Interpolated`]: it must not depend on their number), its share one of all their attempts. What hung or failed is not dropped, but a bound:
 //! a rate is at most what was measured before, and of what a run did not get to it is only known that it may be as slow as anything.
 
 use std::collections::BTreeSet;
@@ -15,9 +15,9 @@ use iolag_model::{
 };
 
 use super::stage_rates::StageClock;
-use super::summary::{Precision, QuantileEstimate, StageClient, StageEnding, Summaries, Summary};
-use crate::statistics::interval::estimate::Estimate;
+use super::summary::{Precision, StageClient, StageEnding, Summaries, Summary};
 use crate::statistics::quantile::histogram::HISTOGRAM_RELATIVE_ERROR;
+use crate::statistics::quantile::interpolated::{Interpolated, InterpolatedQuantiles};
 use crate::statistics::runs::log_range::LogRange;
 
 /// What is compared between runs.
@@ -44,7 +44,16 @@ impl RunQuantity {
 
     /// Whether single durations must be known for it.
     pub const fn is_quantile(self) -> bool {
-        matches!(self, Self::Median | Self::P95)
+        self.quantile().is_some()
+    }
+
+    /// Which quantile it is, if it is one.
+    pub(crate) const fn quantile(self) -> Option<f64> {
+        match self {
+            Self::Median => Some(0.5),
+            Self::P95 => Some(0.95),
+            Self::Rate | Self::ShareOver(_) => None,
+        }
     }
 
     /// The amount of a speed: [`speed`](Self::speed), turned back.
@@ -327,8 +336,8 @@ impl Measured<'_> {
         let of_duration = |amount: RunAmount| if is_bound { amount.or_more() } else { amount };
         let amount = |quantity: RunQuantity| match quantity {
             RunQuantity::Rate => self.rate(cell),
-            RunQuantity::Median => Some(of_duration(quantile(&rows, |row| &row.durations.median))),
-            RunQuantity::P95 => Some(of_duration(quantile(&rows, |row| &row.durations.p95))),
+            RunQuantity::Median => Some(of_duration(quantile(&rows, |of| of.median))),
+            RunQuantity::P95 => Some(of_duration(quantile(&rows, |of| of.p95))),
             RunQuantity::ShareOver(threshold) => Some(of_duration(share(&rows, threshold))),
         };
         let amounts: Vec<_> =
@@ -391,16 +400,12 @@ impl Measured<'_> {
 
 /// The median of what the stages say: of an even number the middle of the middle two, on a logarithmic scale. What is only known from below
 /// may lie above all others.
-fn quantile(rows: &[&Summary], of: impl Fn(&Summary) -> &QuantileEstimate) -> RunAmount {
-    // What took no time by the clock took less than its smallest step.
-    let ns = |duration: Nanoseconds| duration.0.max(1) as f64;
-    let amount = |row: &&Summary| match of(row).order_statistic {
-        Estimate::Exactly(duration) => Some(RunAmount::Known(ns(duration))),
-        Estimate::AtLeast(duration) => Some(RunAmount::AtLeast(ns(duration))),
-        Estimate::Below(_) | Estimate::TooFew { .. } | Estimate::FewStretches { .. } => None,
+fn quantile(rows: &[&Summary], of: impl Fn(InterpolatedQuantiles) -> Interpolated) -> RunAmount {
+    let ends = |row: &&Summary| {
+        let quantile = of(row.durations.interpolated?);
+        Some((quantile.low_ns, quantile.high_ns.unwrap_or(f64::INFINITY)))
     };
-    let (mut low, mut high): (Vec<f64>, Vec<f64>) =
-        rows.iter().filter_map(amount).map(RunAmount::ends).unzip();
+    let (mut low, mut high): (Vec<f64>, Vec<f64>) = rows.iter().filter_map(ends).unzip();
     match (middle_of(&mut low), middle_of(&mut high)) {
         (Some(low), Some(high)) if low == high => RunAmount::Known(low),
         (Some(low), _) => RunAmount::AtLeast(low),

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use iolag_analysis::compare::{CompareOptions, Days, Pairs, RememberedRuns, Side, Unit, UnitKind, compare_sides};
+use iolag_analysis::compare::{
+    CompareOptions, Days, Doubt, LeftOut, Pairs, RememberedRuns, Side, Unit, UnitKind, compare_sides,
+};
 use iolag_analysis::history::{Blockers, LocalTime};
 use iolag_analysis::{
     CampaignEnding, ComparedWord, LogRange, RunAmount, RunCell, RunMethod, RunPairing, RunQuantity, Standing,
@@ -57,12 +59,12 @@ fn a_day_has_the_quantiles_of_its_slots_and_what_hung_is_a_bound() {
         [RunQuantity::Median, RunQuantity::P95, OVER].map(|one| amount(&units[day], one).unwrap())
     };
     let ms = |amount: f64| amount * 1e6;
-    // 10 to 240 ms: the 12th and the 23rd of 24; 14 take longer than 100 ms.
-    assert_eq!(
-        of(0),
-        [RunAmount::Known(ms(120.0)), RunAmount::Known(ms(230.0)), RunAmount::Known(14.0 / 24.0)]
-    );
-    assert_eq!(of(1)[..2], [RunAmount::Known(ms(120.0)), RunAmount::AtLeast(ms(60_000.0))]);
+    // 10 to 240 ms: between the 12th and the 13th, and 0.45 from the 23rd to the last of 24; 14 take longer than 100 ms.
+    let [RunAmount::Known(median), RunAmount::Known(p95), over] = of(0) else { panic!("{:?}", of(0)) };
+    assert!((median / ms((120.0 * 130.0_f64).sqrt()) - 1.0).abs() < 1e-12, "{median}");
+    assert!((p95 / ms(230.0 * (240.0 / 230.0_f64).powf(0.45)) - 1.0).abs() < 1e-12, "{p95}");
+    assert_eq!(over, RunAmount::Known(14.0 / 24.0));
+    assert_eq!(of(1)[..2], [RunAmount::Known(median), RunAmount::AtLeast(ms(60_000.0))]);
     assert_eq!(
         of(2),
         [RunAmount::AtLeast(ms(60_000.0)), RunAmount::AtLeast(ms(60_000.0)), RunAmount::Known(18.0 / 24.0)]
@@ -83,8 +85,11 @@ fn who_comes_while_something_hangs_waits_for_the_rest_of_it() {
     (27..46).for_each(|row| columns.blocker[row] = blocker);
     let (units, _) = days_of("/home", &columns);
     assert_eq!(amount(&units[0], RunQuantity::Median), Some(RunAmount::Known(50e6)));
-    // 4 quick slots, then 1 to 20 hours: the 12th of 24 is 8 hours.
-    assert_eq!(amount(&units[1], RunQuantity::Median), Some(RunAmount::Known(8.0 * 3600e9)));
+    // 4 quick slots, then 1 to 20 hours: the 12th of 24 is 8 hours, and the next one 9.
+    let Some(RunAmount::Known(median)) = amount(&units[1], RunQuantity::Median) else {
+        panic!("it is known")
+    };
+    assert!((median / (72.0_f64.sqrt() * 3600e9) - 1.0).abs() < 1e-12, "{median}");
 }
 
 #[test]
@@ -172,6 +177,60 @@ fn few_days_that_both_sides_have_make_no_pairs() {
     let late: Vec<Unit> = scratch.into_iter().skip(7).collect();
     let table = compare_sides(vec![side("/home", early), side("/scratch", late)], &usual()).unwrap();
     assert_eq!(table.rows[0].cells[0].pairs, Pairs::Apart, "two of seven");
+}
+
+/// Days on which every attempt has the same luck, so many of them a day.
+fn watched(noise: &mut Random, target: &str, days: i64, attempts: i64) -> Vec<Unit> {
+    let row = |slot: i64| {
+        let at = slot / attempts * DAY_SECONDS + slot % attempts * (DAY_SECONDS / attempts);
+        (at, (1e6 * (0.6 * noise.normal()).exp()) as u64, Outcome::Ok)
+    };
+    days_of(target, &columns_of((0..days * attempts).map(row))).0
+}
+
+/// Sides that are equal but for how often they were watched. By order statistics, as they are shown elsewhere, 95 of 300 are called different.
+#[test]
+fn who_watches_more_often_is_no_faster() {
+    let mut noise = Random::new(8);
+    for attempts in [[2, 3], [4, 24]] {
+        let is_different = |_: &usize| {
+            let [base, other] = [0, 1].map(|side| watched(&mut noise, "/home", 30, attempts[side]));
+            let other = other.into_iter().map(|unit| Unit { name: format!("later-{}", unit.name), ..unit });
+            let sides = vec![side("before", base), side("after", other.collect())];
+            let table = compare_sides(sides, &usual()).unwrap();
+            let is_told = |doubt: &Doubt| matches!(doubt, Doubt::DifferentAttempts { .. });
+            assert!(table.doubts.iter().any(is_told), "{:?}", table.doubts);
+            matches!(table.rows[0].cells[0].compared.word, ComparedWord::Faster | ComparedWord::Slower)
+        };
+        let different = (0..100).filter(is_different).count();
+        assert!(different <= 5, "{different} of 100: {attempts:?}");
+    }
+}
+
+#[test]
+fn tails_of_few_attempts_are_compared_with_as_many_only() {
+    let mut noise = Random::new(8);
+    let mut sides = |attempts: [i64; 2]| {
+        let [home, scratch] =
+            [0, 1].map(|side| watched(&mut noise, ["/home", "/scratch"][side], 14, attempts[side]));
+        vec![side("/home", home), side("/scratch", scratch)]
+    };
+    let p95 = CompareOptions { quantity: Some(RunQuantity::P95), ..usual() };
+    let refused = compare_sides(sides([24, 96]), &p95).unwrap_err().to_string();
+    let told = "p95 cannot be compared: of attempts of list a day, /home has 24 and /scratch has 96, and that of fewer than 72 depends on their number; \
+                choose median or over:DURATION";
+    assert_eq!(refused, told);
+    for attempts in [[24, 24], [24, 26], [72, 288]] {
+        assert_eq!(compare_sides(sides(attempts), &p95).unwrap().rows.len(), 1, "{attempts:?}");
+    }
+    // Of medians 24 are enough, but a rule of the tail cannot be told.
+    let rules = vec!["p95 > 1.1x".parse().unwrap()];
+    let table = compare_sides(sides([24, 96]), &CompareOptions { rules, ..usual() }).unwrap();
+    assert_eq!(
+        (table.rows.len(), table.outcomes.len(), table.not_judged(&table.rules[0]).count()),
+        (1, 0, 1)
+    );
+    assert!(matches!(&table.left_out[..], [LeftOut::FewAttempts { quantity: RunQuantity::P95, .. }]));
 }
 
 /// One host a day, of each target the other.

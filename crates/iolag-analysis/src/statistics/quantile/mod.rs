@@ -3,3 +3,4 @@
 pub(crate) mod censored;
 pub(crate) mod exact_durations;
 pub(crate) mod histogram;
+pub(crate) mod interpolated;

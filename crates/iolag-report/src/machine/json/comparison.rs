@@ -179,6 +179,7 @@ enum LeftOutDocument<'a> {
     Side { side: &'a str },
     Run { run: &'a str, side: &'a str, standing: &'static str },
     Row { row: KeyDocument<'a>, missing: Vec<&'a str> },
+    FewAttempts { row: KeyDocument<'a>, value: String, attempts: Vec<Option<u64>> },
     Unpaired { row: KeyDocument<'a>, side: &'a str, against: &'a str, runs: &'a [String] },
 }
 
@@ -370,6 +371,10 @@ fn doubts<'a>(table: &'a ComparedTable, names: &[&'a str]) -> Vec<DoubtDocument<
                 "labels".to_owned(),
                 labels.iter().enumerate().map(|(side, labels)| of(side, Some(labels))).collect(),
             ),
+            Doubt::DifferentAttempts { attempts, .. } => {
+                let known = attempts.iter().enumerate().filter(|(_, attempts)| attempts.is_some());
+                ("attempts".to_owned(), known.map(|(side, _)| of(side, None)).collect())
+            }
             Doubt::TakenUpAgain { .. } => ("taken-up-again".to_owned(), Vec::new()),
             Doubt::OneFileSystem { sides, device } => {
                 let device = std::slice::from_ref(device);
@@ -419,6 +424,11 @@ fn left_out<'a>(names: &[&'a str], one: &'a LeftOut) -> LeftOutDocument<'a> {
         LeftOut::Row { key: row, missing } => LeftOutDocument::Row {
             row: key(row),
             missing: missing.iter().map(|side| name(names, *side)).collect(),
+        },
+        LeftOut::FewAttempts { key: row, quantity, attempts } => LeftOutDocument::FewAttempts {
+            row: key(row),
+            value: quantity.to_string(),
+            attempts: attempts.clone(),
         },
         LeftOut::Unpaired { key: row, side, against, runs, .. } => LeftOutDocument::Unpaired {
             row: key(row),

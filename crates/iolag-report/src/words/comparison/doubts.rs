@@ -5,7 +5,7 @@ use iolag_analysis::joined;
 use iolag_model::{Nanoseconds, counted, format_duration};
 
 use super::cells::unit_names;
-use super::names::{SideNames, plain};
+use super::names::{SideNames, plain, row_name};
 
 /// Of more values some are counted.
 const VALUES_MOST: usize = 4;
@@ -70,6 +70,12 @@ pub(crate) fn sentence(doubt: &Doubt, names: &SideNames, units: UnitKind) -> Str
             if *blocks == 1 { "was" } else { "were" },
             format_duration(Nanoseconds(*pause_ns))
         ),
+        Doubt::DifferentAttempts { key, attempts } => format!(
+            "a {} of {} has {} attempts: of so few a quantile depends on their number",
+            unit_names(units)[0],
+            row_name(key),
+            told(&attempts_in_words(attempts), names)
+        ),
         Doubt::DifferentPatterns { patterns } => {
             let patterns: Vec<Vec<String>> = patterns.iter().map(|pattern| vec![pattern.clone()]).collect();
             format!("the pattern differs, so that rates are not of the same work: {}", told(&patterns, names))
@@ -77,8 +83,13 @@ pub(crate) fn sentence(doubt: &Doubt, names: &SideNames, units: UnitKind) -> Str
     }
 }
 
+/// Of each side so many, or nothing where nobody knows.
+pub(crate) fn attempts_in_words(attempts: &[Option<u64>]) -> Vec<Vec<String>> {
+    attempts.iter().map(|attempts| attempts.map(|count| count.to_string()).into_iter().collect()).collect()
+}
+
 /// As in `2 (native), 16 (the others)`.
-fn told(values: &[Vec<String>], names: &SideNames) -> String {
+pub(crate) fn told(values: &[Vec<String>], names: &SideNames) -> String {
     let mut groups: Vec<(&Vec<String>, Vec<usize>)> = Vec::new();
     for (side, value) in values.iter().enumerate() {
         match groups.iter_mut().find(|(known, _)| *known == value) {
@@ -166,6 +177,11 @@ mod tests {
         assert_eq!(
             told(Doubt::TakenUpAgain { blocks: 1, of: 9, pause_ns: 3 * 86_400_000_000_000 }),
             "1 of 9 blocks was taken up again after up to 3 d 0 h: the runs of such a block are no neighbours, and what changed meanwhile is in its difference."
+        );
+        let key = Box::new(study().rows[0].key.clone());
+        assert_eq!(
+            told(Doubt::DifferentAttempts { key, attempts: vec![Some(24), Some(96), None] }),
+            "a run of read, 4 clients has 24 (native), 96 (lnet-1.8.1), not known (nfs) attempts: of so few a quantile depends on their number."
         );
         let patterns = ["path", "path", "flat"].map(str::to_owned).to_vec();
         assert_eq!(

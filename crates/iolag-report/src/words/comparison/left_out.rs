@@ -2,15 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use iolag_analysis::Standing;
 use iolag_analysis::compare::{ComparedTable, LeftOut, Pairs, RowKey, UnitKind};
+use iolag_analysis::{Standing, attempts_needed};
 use iolag_model::counted;
 
 use super::cells::unit_names;
+use super::doubts::{attempts_in_words, told};
 use super::names::{SideNames, row_name};
 
 /// More rows than this are counted.
 const ROWS_MOST: usize = 8;
+/// The quantile that takes many attempts.
+const TAIL: f64 = 0.95;
 
 /// What was left out: first sides without a run and runs that say nothing of their target, then those without a counterpart, then what sides do not have
 /// in common.
@@ -19,12 +22,16 @@ pub(crate) fn left_out(table: &ComparedTable, names: &SideNames) -> Vec<String> 
     let mut sides = Vec::new();
     let mut runs: BTreeMap<(u8, usize), u64> = BTreeMap::new();
     let mut rows: BTreeMap<&[usize], Vec<&RowKey>> = BTreeMap::new();
+    let mut few: BTreeMap<(String, &Vec<Option<u64>>), Vec<&RowKey>> = BTreeMap::new();
     let mut unpaired: BTreeMap<(usize, usize, u64, &str), Vec<&RowKey>> = BTreeMap::new();
     for left_out in &table.left_out {
         match left_out {
             LeftOut::Side { side } => sides.push(format!("{} has no {one}.", names.short(*side))),
             LeftOut::Run { side, standing, .. } => *runs.entry((weight(*standing), *side)).or_default() += 1,
             LeftOut::Row { key, missing } => rows.entry(missing).or_default().push(key),
+            LeftOut::FewAttempts { key, quantity, attempts } => {
+                few.entry((quantity.to_string(), attempts)).or_default().push(key);
+            }
             LeftOut::Unpaired { key, side, against, runs, pairs } => {
                 let group = (*side, *against, runs.len() as u64, no_counterpart(*pairs));
                 unpaired.entry(group).or_default().push(key);
@@ -51,11 +58,19 @@ pub(crate) fn left_out(table: &ComparedTable, names: &SideNames) -> Vec<String> 
         let other = names.short(against);
         format!("{runs} of {of} {is} not compared, because {other} has {why}: {}.", rows_together(rows))
     });
+    let of_few = few.into_iter().map(|((quantity, attempts), rows)| {
+        let attempts = told(&attempts_in_words(attempts), names);
+        format!(
+            "{quantity} is not compared where a {one} has {attempts} attempts, since it depends on their number if there are fewer than {}: {}.",
+            attempts_needed(TAIL),
+            rows_together(rows)
+        )
+    });
     let of_rows = rows.into_iter().map(|(missing, rows)| {
         let has = if missing.len() == 1 { "has" } else { "have" };
         format!("{} {has} no {one} of: {}.", names.list(missing), rows_together(rows))
     });
-    sides.into_iter().chain(of_runs).chain(of_unpaired).chain(of_rows).collect()
+    sides.into_iter().chain(of_runs).chain(of_unpaired).chain(of_few).chain(of_rows).collect()
 }
 
 /// What the other side lacks.
@@ -110,6 +125,20 @@ mod tests {
             "9 runs of nfs are not compared, because native has fewer than two like it: create, 4 clients.",
         ];
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn quantiles_of_unlike_numbers_of_attempts_are_told_with_these() {
+        let mut table = study();
+        let few = |row: usize| LeftOut::FewAttempts {
+            key: table.rows[row].key.clone(),
+            quantity: iolag_analysis::RunQuantity::P95,
+            attempts: vec![Some(24), Some(96), Some(96)],
+        };
+        table.left_out = vec![few(0), few(1)];
+        let told = left_out(&table, &SideNames::of(&table));
+        let expected = "p95 is not compared where a run has 24 (native), 96 (lnet-1.8.1 and nfs) attempts, since it depends on their number if there are fewer than 72: read, 4 clients; create, 4 clients.";
+        assert_eq!(told, [expected]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use iolag_analysis::RunQuantity;
-use iolag_analysis::compare::{Beyond, ComparedTable, FailRule, RowKey, RuleJudgement, RuleOutcome};
+use iolag_analysis::compare::{Beyond, ComparedTable, FailRule, LeftOut, RowKey, RuleJudgement, RuleOutcome};
 
 use super::between::times;
 use super::cells::{more_units, unit_names};
@@ -35,17 +35,20 @@ pub fn rule_sentences(table: &ComparedTable) -> Vec<RuleSentence> {
 
 /// As in `cannot be told: p95 > 1.1x of stat, 1 client; read, 1 client, of which native has no run`.
 fn not_judged(rule: &FailRule, table: &ComparedTable, names: &SideNames) -> Vec<String> {
-    let mut rows: BTreeMap<&[usize], Vec<&RowKey>> = BTreeMap::new();
-    for (key, missing) in table.not_judged(rule) {
-        rows.entry(missing).or_default().push(key);
+    let [one, several] = unit_names(table.units);
+    let mut rows: BTreeMap<String, Vec<&RowKey>> = BTreeMap::new();
+    for left_out in table.not_judged(rule) {
+        let (why, key) = match left_out {
+            LeftOut::Row { key, missing } => {
+                let has = if missing.len() == 1 { "has" } else { "have" };
+                (format!("{} {has} no {one}", names.list(missing)), key)
+            }
+            LeftOut::FewAttempts { key, .. } => (format!("{several} have too few attempts"), key),
+            LeftOut::Side { .. } | LeftOut::Run { .. } | LeftOut::Unpaired { .. } => continue,
+        };
+        rows.entry(why).or_default().push(key);
     }
-    let [one, _] = unit_names(table.units);
-    let have = |sides: &[usize]| {
-        format!("{} {} no {one}", names.list(sides), if sides.len() == 1 { "has" } else { "have" })
-    };
-    let of_rows = rows
-        .into_iter()
-        .map(|(missing, rows)| format!("{}, of which {}", rows_together(rows), have(missing)));
+    let of_rows = rows.into_iter().map(|(why, rows)| format!("{}, of which {why}", rows_together(rows)));
     let silent = table.silent();
     let of_sides = (!silent.is_empty()).then(|| {
         format!("{}, which {} no {one}", names.list(&silent), if silent.len() == 1 { "has" } else { "have" })
