@@ -75,9 +75,10 @@ pub use statistics::quantile::histogram::{
     HISTOGRAM_BUCKETS, HISTOGRAM_RELATIVE_ERROR, Histogram, bucket_bounds, bucket_of, middle_of,
 };
 pub use statistics::quantile::interpolated::{Interpolated, InterpolatedQuantiles};
-pub use statistics::runs::difference::{RunDifference, RunMethod, RunPairing};
+pub use statistics::runs::difference::{RunDifference, RunMethod};
 pub use statistics::runs::log_range::LogRange;
 pub use statistics::runs::needed::RUNS_LEAST;
+pub use statistics::runs::pairing::RunPairing;
 pub use statistics::runs::stopping::{RUN_LOOKS, is_precise};
 pub use statistics::runs::table::{CampaignEnding, ComparedRuns, ComparedWord, RunCell, compare_runs};
 pub use statistics::student::CONFIDENCE;

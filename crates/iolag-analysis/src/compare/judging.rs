@@ -15,8 +15,9 @@ use super::table::{
     SideValue,
 };
 use crate::run::values::{RunAmount, RunQuantity};
-use crate::statistics::runs::difference::{RunDifference, RunPairing};
+use crate::statistics::runs::difference::RunDifference;
 use crate::statistics::runs::log_range::LogRange;
+use crate::statistics::runs::pairing::RunPairing;
 use crate::statistics::runs::table::{CampaignEnding, RunCell, compare_runs, family_of};
 
 /// With more sides than this only neighbours are told of those that are not the base.

@@ -8,7 +8,6 @@ use super::rule::{Beyond, FailRule, RuleJudgement, RuleOutcome};
 use crate::finding::words::joined;
 use crate::statistics::runs::difference::RunDifference;
 use crate::statistics::runs::log_range::LogRange;
-use crate::statistics::runs::needed::more_for;
 use crate::statistics::runs::table::{
     CampaignEnding, ComparedRuns, ComparedWord, RunCell, compare_runs, level_of,
 };
@@ -75,9 +74,9 @@ fn judgement(rule: &FailRule, cell: &RunCell, compared: &ComparedRuns, level: f6
     if is_kept {
         return RuleJudgement::Kept;
     }
-    let known = |difference: &RunDifference| difference.estimate().known().zip(difference.spread());
-    let more = compared.difference.as_ref().and_then(known).and_then(|(estimate, spread)| {
-        more_for(&cell.pairing, spread, (estimate - limit).abs() - cell.margin, level)
+    let more = compared.difference.as_ref().and_then(|difference| {
+        let estimate = difference.estimate().known()?;
+        difference.more_for((estimate - limit).abs() - cell.margin, level)
     });
     RuleJudgement::CannotBeTold { more }
 }

@@ -8,8 +8,8 @@ use super::cells::{Entry, Row};
 use super::side::{UnitBlock, UnitKind};
 use super::table::Pairs;
 use crate::run::values::{RunAmount, RunQuantity};
-use crate::statistics::runs::difference::RunPairing;
 use crate::statistics::runs::log_range::LogRange;
+use crate::statistics::runs::pairing::RunPairing;
 use crate::statistics::runs::table::RunCell;
 
 /// What of an amount is compared.

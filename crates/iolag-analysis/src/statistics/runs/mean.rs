@@ -1,6 +1,6 @@
 //! A difference of means, and how far it may be off.
 
-use super::likeness::Likeness;
+use super::likeness::{Likeness, SeenLikeness, least_level};
 use crate::statistics::dependence::effective_size::variance_of;
 use crate::statistics::student::{student_p, student_two_sided};
 
@@ -14,7 +14,7 @@ pub(super) fn telling(base: f64, other: f64) -> f64 {
 pub(super) struct Student {
     pub mean: f64,
     /// How far differences are apart from one to the next.
-    pub spread: f64,
+    spread: f64,
     errors: Vec<StandardError>,
 }
 
@@ -56,6 +56,13 @@ impl Student {
         }
     }
 
+    /// The same of so many runs a side, as far apart as these.
+    pub(super) fn reach_of(&self, runs: usize, level: f64) -> f64 {
+        let count = runs as f64;
+        student_two_sided(count - 1.0, 1.0 - level) * self.spread / count.sqrt()
+    }
+
+    /// Half of the interval at this level.
     pub(super) fn reach(&self, level: f64) -> f64 {
         let of = |one: &StandardError| student_two_sided(one.freedom, 1.0 - level) * one.error;
         self.errors.iter().map(of).fold(0.0, f64::max)
@@ -71,8 +78,55 @@ impl Student {
     }
 }
 
+/// Means of days: what they are worth depends on how sure one wants to be.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct DayMeans {
+    /// Of each side; of pairs of one.
+    sides: Vec<Moments>,
+    likeness: SeenLikeness,
+}
+
+impl DayMeans {
+    /// Of pairs the differences, of days apart those of either side.
+    pub(super) fn of(sides: &[Vec<f64>], likeness: SeenLikeness) -> Self {
+        Self { sides: sides.iter().map(|side| Moments::of(side, Likeness::None)).collect(), likeness }
+    }
+
+    pub(super) fn mean(&self) -> f64 {
+        match self.sides.as_slice() {
+            [base, other] => other.mean - base.mean,
+            sides => sides.iter().map(|side| side.mean).sum(),
+        }
+    }
+
+    /// For an interval at this level.
+    fn at(&self, level: f64) -> Student {
+        let counts: Vec<usize> = self.sides.iter().map(|side| side.count as usize).collect();
+        let likeness = self.likeness.at(&counts, level);
+        match self.sides.as_slice() {
+            [base, other] => Student::apart(&[[base, other].map(|side| side.under(likeness))]),
+            sides => Student::paired(sides[0].under(likeness)),
+        }
+    }
+
+    pub(super) fn reach(&self, level: f64) -> f64 {
+        self.at(level).reach(level)
+    }
+
+    /// The same of so many days a side, which are as far apart and as alike as these.
+    pub(super) fn reach_of(&self, days: usize, level: f64) -> f64 {
+        let sides = self.sides.iter().map(|side| Moments { count: days as f64, ..*side });
+        Self { sides: sides.collect(), ..*self }.reach(level)
+    }
+
+    pub(super) fn p(&self, margin: f64) -> f64 {
+        let beyond = self.mean().abs() - margin;
+        if beyond <= 0.0 { 1.0 } else { least_level(|level| self.reach(level) < beyond) }
+    }
+}
+
 /// What is known of some values; nobody knows the variance of one.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Moments {
     count: f64,
     mean: f64,
@@ -85,13 +139,20 @@ pub(super) struct Moments {
 
 impl Moments {
     pub(super) fn of(values: &[f64], likeness: Likeness) -> Self {
-        Self {
+        let moments = Self {
             count: values.len() as f64,
             mean: values.iter().sum::<f64>() / values.len() as f64,
             variance: if values.len() < 2 { f64::INFINITY } else { variance_of(values) },
-            freedom: likeness.freedom(values.len()),
-            inflation: likeness.inflation(values.len()),
-        }
+            freedom: 0.0,
+            inflation: 1.0,
+        };
+        moments.under(likeness)
+    }
+
+    /// If they are so much alike.
+    fn under(&self, likeness: Likeness) -> Self {
+        let count = self.count as usize;
+        Self { freedom: likeness.freedom(count), inflation: likeness.inflation(count), ..*self }
     }
 
     fn spread_square(&self) -> f64 {

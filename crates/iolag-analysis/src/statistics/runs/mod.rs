@@ -14,6 +14,7 @@ pub(crate) mod likeness;
 pub(crate) mod log_range;
 pub(crate) mod mean;
 pub(crate) mod needed;
+pub(crate) mod pairing;
 pub(crate) mod ranks;
 pub(crate) mod stopping;
 pub(crate) mod table;

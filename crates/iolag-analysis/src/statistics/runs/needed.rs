@@ -1,8 +1,7 @@
 //! How many more runs would tell.
 
-use super::difference::{RunPairing, worth_of};
 use super::log_range::LogRange;
-use crate::statistics::student::student_two_sided;
+use super::pairing::{RunPairing, likeness_of, worth_of};
 
 /// With fewer runs on a side nothing is said: of three the interval of a table of eight cells is seven times as wide as they are apart.
 pub const RUNS_LEAST: usize = 4;
@@ -16,11 +15,17 @@ pub(super) fn lacking(pairing: &RunPairing, level: f64) -> usize {
     let counts = pairing.counts();
     let have = counts[0].min(counts[1]);
     let is_known = pairing.is_known();
-    let suffices = |runs: &usize| *runs >= RUNS_LEAST && (is_known || least_p(pairing, *runs) < level);
+    let likeness = likeness_of(pairing);
+    let of_ranks = |runs: usize| {
+        let counts = counts.map(|count| count.max(runs));
+        worth_of(pairing, likeness, counts).map_or(level, |worth| worth.level(level))
+    };
+    let suffices =
+        |runs: &usize| *runs >= RUNS_LEAST && (is_known || least_p(pairing, *runs) < of_ranks(*runs));
     (have..have + RANKS_MOST).find(suffices).map_or(RANKS_MOST, |runs| runs - have)
 }
 
-/// The least p by ranks, with at least so many runs on either side: if all are in one order.
+/// The least p of ranks, with at least so many runs on either side: if all are in one order.
 fn least_p(pairing: &RunPairing, runs: usize) -> f64 {
     let counts = pairing.counts().map(|count| count.max(runs));
     let tail = match pairing {
@@ -38,7 +43,7 @@ fn least_p(pairing: &RunPairing, runs: usize) -> f64 {
             strata.iter().map(|[base, other]| in_one_order(of_side(base), of_side(other))).product()
         }
     };
-    worth_of(pairing, counts).p(2.0 * tail)
+    2.0 * tail
 }
 
 /// The probability that all runs of one side come before those of the other.
@@ -46,20 +51,16 @@ fn in_one_order(base: usize, other: usize) -> f64 {
     (1..=base).map(|k| k as f64 / (other + k) as f64).product()
 }
 
-/// About so many more runs of each side make half of the interval at this level at most `half_width` wide, if they are as far apart as those
-/// that there are; `None` if it is narrow enough, and if that takes too many.
-pub(crate) fn more_for(pairing: &RunPairing, spread: f64, half_width: f64, level: f64) -> Option<u32> {
-    let have = pairing.counts().into_iter().min()?;
-    let more = blocks_for(spread, half_width, level)?.checked_sub(have)?;
+/// So many more than there are make half of an interval at most `half_width` wide, whose half has this `reach` of so many; `None` if it is narrow enough, and if
+/// that takes too many.
+pub(super) fn more_for(have: usize, reach: impl Fn(usize) -> f64, half_width: f64) -> Option<u32> {
+    let more = least_for(reach, half_width)?.checked_sub(have)?;
     (more > 0).then_some(more as u32)
 }
 
-/// The least number of blocks that makes half of the interval at this level at most `half_width` wide; `None` if that takes too many.
-fn blocks_for(spread: f64, half_width: f64, level: f64) -> Option<usize> {
-    let is_narrow = |blocks: usize| {
-        let count = blocks as f64;
-        student_two_sided(count - 1.0, 1.0 - level) * spread / count.sqrt() <= half_width
-    };
+/// The least number of blocks, or days, that does; `None` if that takes too many.
+fn least_for(reach: impl Fn(usize) -> f64, half_width: f64) -> Option<usize> {
+    let is_narrow = |blocks: usize| reach(blocks) <= half_width;
     let (mut wide, mut narrow) = (RUNS_LEAST, BLOCKS_MOST);
     if is_narrow(wide) {
         return Some(wide);
@@ -76,7 +77,9 @@ fn blocks_for(spread: f64, half_width: f64, level: f64) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::difference::RunDifference;
     use super::*;
+    use crate::statistics::student::student_two_sided;
 
     fn blocks(count: usize, last: LogRange) -> RunPairing {
         let mut blocks = vec![[LogRange::exactly(0.0), LogRange::exactly(0.1)]; count];
@@ -110,13 +113,30 @@ mod tests {
 
     #[test]
     fn blocks_are_the_least_that_suffice() {
-        let half =
-            |blocks: f64, level: f64| student_two_sided(blocks - 1.0, 1.0 - level) * 0.07 / blocks.sqrt();
+        let half = |blocks: usize, level: f64| {
+            let count = blocks as f64;
+            student_two_sided(count - 1.0, 1.0 - level) * 0.07 / count.sqrt()
+        };
         for (width, level) in [(0.0488, 0.05 / 8.0), (0.0488, 0.05), (0.0198, 0.05), (0.01, 0.01)] {
-            let found = blocks_for(0.07, width, level).unwrap() as f64;
-            assert!(half(found, level) <= width && half(found - 1.0, level) > width, "{found}");
+            let found = least_for(|blocks| half(blocks, level), width).unwrap();
+            assert!(half(found, level) <= width && half(found - 1, level) > width, "{found}");
+            assert_eq!(more_for(5, |blocks| half(blocks, level), width), Some(found as u32 - 5));
         }
-        assert_eq!(blocks_for(0.0, 0.01, 0.05), Some(RUNS_LEAST));
-        assert_eq!([blocks_for(0.07, 0.0, 0.05), blocks_for(f64::NAN, 0.1, 0.05)], [None, None]);
+        assert_eq!(least_for(|_| 0.0, 0.01), Some(RUNS_LEAST));
+        assert_eq!([least_for(|_| 0.07, 0.0), least_for(|_| f64::NAN, 0.1)], [None, None]);
+    }
+
+    /// What few days may hide is less of more of them.
+    #[test]
+    fn more_days_hide_less() {
+        let days = |count: usize| -> RunPairing {
+            let luck = |day: usize| [0.1, -0.1, -0.1, 0.1][day % 4] + if day % 8 < 4 { 0.01 } else { -0.01 };
+            let pairs = (0..count).map(|day| [LogRange::exactly(0.0), LogRange::exactly(luck(day))]);
+            RunPairing::Days(pairs.collect())
+        };
+        let reach = |count: usize| RunDifference::of(&days(count), 0.0).unwrap().interval_at(0.05).high();
+        let more = RunDifference::of(&days(16), 0.0).unwrap().more_for(0.04, 0.05).unwrap() as usize;
+        // Of 16 + more the interval is about as wide as asked for, and not of half as many more.
+        assert!(reach(16 + more) < 0.045 && reach(16 + more / 2) > 0.04, "{more}: {}", reach(16 + more));
     }
 }

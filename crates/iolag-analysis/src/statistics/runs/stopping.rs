@@ -19,8 +19,8 @@ pub fn is_precise(compared: &[ComparedRuns], precision: f64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::difference::RunPairing;
     use super::super::log_range::LogRange;
+    use super::super::pairing::RunPairing;
     use super::super::table::{CampaignEnding, RunCell, compare_runs};
     use super::*;
 

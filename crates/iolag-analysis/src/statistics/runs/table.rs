@@ -6,9 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::difference::{RunDifference, RunPairing};
+use super::difference::RunDifference;
 use super::log_range::LogRange;
-use super::needed::{RUNS_LEAST, lacking, more_for};
+use super::needed::{RUNS_LEAST, lacking};
+use super::pairing::RunPairing;
 use crate::statistics::multiple_testing::SIGNIFICANCE;
 
 /// As if there were so many more cells, for a campaign that looked at them to see whether it may end.
@@ -119,9 +120,10 @@ fn compared(cell: &RunCell, family: f64, same: f64, ending: CampaignEnding) -> C
         _ if interval.high() < 0.0 => ComparedWord::Slower,
         _ => ComparedWord::NoDifferenceShown,
     };
-    let more_for_same = judged.estimate().known().zip(judged.spread()).and_then(|(estimate, spread)| {
-        more_for(&cell.pairing, spread, same - estimate.abs() - cell.margin, level)
-    });
+    let more_for_same = judged
+        .estimate()
+        .known()
+        .and_then(|estimate| judged.more_for(same - estimate.abs() - cell.margin, level));
     ComparedRuns {
         interval: Some(interval),
         interval_alone: Some(judged.interval_at(SIGNIFICANCE / ending.counts())),

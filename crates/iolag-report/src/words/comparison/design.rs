@@ -55,7 +55,7 @@ pub(crate) fn design(table: &ComparedTable, names: &SideNames, rows: &RowNames) 
         parts.push(match table.units {
             UnitKind::Run => format!("{cells} by ranks, because runs {why}"),
             UnitKind::Day => format!(
-                "{cells} by ranks, because days hung or {of_days}: as if a day resembled the one before by a half"
+                "{cells} by ranks, because days hung or {of_days}: as if a day resembled the one before by a half at least"
             ),
         });
     }
