@@ -45,6 +45,8 @@ limits, are in calibration.jsonl beside this page: there a calibration that was 
   `precise`: until half of each interval is so narrow, 63 blocks at most. Columns with a colon are methods that iolag does not take. At most 5 % of tables have a false word, intervals hold in 93 %, differences are found in 80 %.
 - `compare/shares/…`: the same eight cells by the share of attempts that took too long: `x4`: four times as many of the other side; `0.5-percent`: so many of the base; `5000-and-500`: attempts of a run of either side
   (`once-5`: of the first run of the base). Runs are 5 % apart, in blocks whose order is drawn, or `apart`.
+- `compare/days/…`: days of a watch, each of which resembles the one before by as much as `ar0.5` says, and are 30 % apart: `paired` of two targets on the same days, of which the differences are so; `apart` of one before and after a moment, so many of
+  either. `1-hung`: one of all is only bounded. `x1.8`: the other side is so much faster, by twice what days are apart. Cells of a table are independent, which is the worst there is. At most 5 % of tables have a false word; what fails tells what so few days may still hide.
 - `nights/…`: four cells of a benchmark, four runs of each a night; the number at the end is that of nights. Runs of different nights are 5 % apart, half of the variance is the night's (`of-night`: all), and their attempts
   leave 2 % more. `memory-…`: with the machine's own memory beside it, which is lucky in the same nights (`together`) or in others (`apart`), or becomes 30 % slower in the middle (`steps`). `found`: one cell becomes 1.3 or
   1.1 times as fast in the middle, or in the last nights (`last-3`); it is found if it is dated to within two nights, or a twentieth of all. At most 5 % of tables have a false change; where nights resemble the one before by 0.8 more do, and ten nights do not tell.
@@ -91,6 +93,7 @@ pub fn page(done: &[&Done]) -> String {
     text += &wide("Sides that are nearly the same", "compare/same/", done);
     text += &wide("Equal sides measured until it is precise enough", "compare/precise/", done);
     text += &wide("Sides compared by the share of attempts over a threshold", "compare/shares/", done);
+    text += &wide("Days compared, each of which resembles the one before", "compare/days/", done);
     text += &wide("Nights in which nothing changes", "nights/equal/", done);
     text += &wide("Nights from which on something is faster", "nights/found/", done);
     text += &nights_needed(done);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::command_line;
 use crate::compare::real::{Real, real_rows};
-use crate::compare::{self, Compare, Nights, Shares, share_rows};
+use crate::compare::{self, Compare, Days, Nights, Shares, share_rows};
 use crate::coverage::Coverage;
 use crate::measured::{Judgement, Measured};
 use crate::power::Power;
@@ -42,6 +42,8 @@ pub enum Question {
     Compare(Compare),
     /// Are sides compared rightly by the share of attempts that took too long?
     Shares(Shares),
+    /// Are days compared rightly, each of which resembles the one before?
+    Days(Days),
     /// Are changes between nights told rightly?
     Nights(Nights),
     /// Are they of campaigns that the program measured?
@@ -81,6 +83,7 @@ impl Row {
             Question::Runs(runs) => runs.measure(&self.name, campaigns, seed)?,
             Question::Compare(compare) => compare.measure(&self.name, campaigns, seed),
             Question::Shares(shares) => shares.measure(&self.name, campaigns, seed),
+            Question::Days(days) => days.measure(&self.name, campaigns, seed),
             Question::Nights(nights) => nights.measure(&self.name, campaigns, seed),
             Question::CompareReal(real) => real.measure(needed()?, campaigns, seed)?,
         };
@@ -241,9 +244,10 @@ fn compare_rows() -> Vec<Row> {
     let rows = rows.map(|(name, compare)| Row { name, question: Question::Compare(compare) });
     let shares = share_rows().into_iter();
     let shares = shares.map(|(name, shares)| Row { name, question: Question::Shares(shares) });
+    let days = Days::rows().into_iter().map(|(name, days)| Row { name, question: Question::Days(days) });
     let real = real_rows().into_iter();
     let real = real.map(|(name, real)| Row { name: name.to_owned(), question: Question::CompareReal(real) });
-    rows.chain(shares).chain(real).collect()
+    rows.chain(shares).chain(days).chain(real).collect()
 }
 
 fn night_rows() -> Vec<Row> {

@@ -18,7 +18,7 @@ const COMMON_SHARE: f64 = 0.5;
 const SELDOM_FACTOR: f64 = 3.6;
 const SELDOM_SHARE: f64 = 0.1;
 /// A hung run was so much slower when it was last seen.
-const HUNG_FACTOR: f64 = 2.0;
+pub const HUNG_FACTOR: f64 = 2.0;
 /// A duration has about so many steps of a coarse clock.
 const STEPS: f64 = 10.0;
 

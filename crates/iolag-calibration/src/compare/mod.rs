@@ -5,6 +5,7 @@
 
 pub mod campaigns;
 pub mod candidates;
+pub mod days;
 mod limits;
 pub mod nights;
 pub mod precision;
@@ -16,6 +17,7 @@ use iolag_analysis::{CampaignEnding, ComparedRuns, ComparedWord, LogRange, compa
 
 use self::campaigns::{Campaign, Campaigns};
 use self::candidates::Candidate;
+pub use self::days::Days;
 pub use self::limits::FOUND_LEAST;
 use self::limits::{COVERED_LEAST, FALSE_MOST, SAME_WITHIN};
 pub use self::nights::Nights;
