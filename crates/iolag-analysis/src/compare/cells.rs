@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::remembered::HOST;
-use super::side::{Side, Unit, UnitValue};
-use super::table::{CompareOptions, LeftOut, RowKey};
+use super::side::{RowKey, Side, Unit, UnitValue};
+use super::table::{CompareOptions, LeftOut};
 use crate::run::values::{Cell, RunAmount, RunQuantity};
 
 /// Coordinates that say where a run measured: they tell rows apart only if a side has several.

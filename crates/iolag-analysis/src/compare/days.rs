@@ -9,9 +9,8 @@ use iolag_model::{
     Configuration, ConfigurationKey, HistoryColumns, Operation, Outcome, Series, WallSpan, WallTime,
 };
 
-use super::doubt::Fact;
 use super::remembered::{HOST, facts_of_host, facts_of_place};
-use super::side::{Unit, UnitKind, UnitValue};
+use super::side::{Fact, Unit, UnitKind, UnitValue};
 use crate::history::{Blockers, ByTime, Day, LocalTime, Observation, Observations};
 use crate::run::values::{Cell, RunAmount, RunQuantity, Standing};
 use crate::statistics::knowledge::Knowledge;

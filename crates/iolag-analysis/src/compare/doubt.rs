@@ -1,53 +1,6 @@
 //! What differs between sides besides what was to be compared.
 
-use std::fmt;
-
-use super::table::RowKey;
-
-/// What is known of how a run came about.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fact {
-    /// The host it ran on.
-    Host,
-    /// Its kernel.
-    Kernel,
-    /// How many processors it might use.
-    Processors,
-    /// Its memory.
-    Memory,
-    /// The version of iolag.
-    Version,
-    /// The kind of file system of its target.
-    FileSystem,
-    /// What is mounted there: a device, a server's export.
-    Source,
-    /// The number of its device.
-    Device,
-    /// How that is mounted.
-    MountOptions,
-    /// How much was in the page cache before.
-    CacheState,
-    /// An option of its spec, by name: `objects`, `precreate`.
-    Option(String),
-}
-
-impl fmt::Display for Fact {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(match self {
-            Self::Host => "host",
-            Self::Kernel => "kernel",
-            Self::Processors => "processors",
-            Self::Memory => "memory",
-            Self::Version => "version of iolag",
-            Self::FileSystem => "file system",
-            Self::Source => "mount source",
-            Self::Device => "device",
-            Self::MountOptions => "mount options",
-            Self::CacheState => "cache state",
-            Self::Option(name) => name,
-        })
-    }
-}
+use super::side::{Fact, RowKey};
 
 /// What to know before the table is believed.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,8 +6,8 @@ use iolag_model::{Order, RunId, format_bytes};
 
 use super::attempts;
 use super::cells::{Row, TARGET};
-use super::doubt::{Doubt, Fact};
-use super::side::{Side, Unit, UnitBlock, defining_labels};
+use super::doubt::Doubt;
+use super::side::{Fact, Side, Unit, UnitBlock, defining_labels};
 use crate::run::values::RunQuantity;
 
 /// The options of mounts that are those of the host, not of the file system.

@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::attempts;
 use super::cells::{Entry, Row, matched};
 use super::doubting::doubts;
-use super::error::CompareError;
 use super::outcomes::outcomes;
 use super::pairing::{Paired, Scale, corrected, paired};
-use super::refusing::{refuse, refuse_few_attempts, refuse_nothing_common};
+use super::refusing::{CompareError, refuse, refuse_few_attempts, refuse_nothing_common};
 use super::side::{Side, Unit};
 use super::table::{
     BetweenOthers, CompareOptions, ComparedCell, ComparedRow, ComparedSide, ComparedTable, LeftOut, Pairs,

@@ -13,7 +13,6 @@ pub(crate) mod cells;
 pub(crate) mod days;
 pub(crate) mod doubt;
 pub(crate) mod doubting;
-pub(crate) mod error;
 pub(crate) mod judging;
 pub(crate) mod outcomes;
 pub(crate) mod pairing;
@@ -25,14 +24,14 @@ pub(crate) mod table;
 pub(crate) mod unit;
 
 pub use days::Days;
-pub use doubt::{Doubt, Fact};
-pub use error::CompareError;
+pub use doubt::Doubt;
 pub use judging::compare_sides;
+pub use refusing::CompareError;
 pub use remembered::RememberedRuns;
 pub use rule::{Beyond, FailRule, RuleJudgement, RuleOutcome, UnreadableRule};
-pub use side::{Side, Unit, UnitBlock, UnitKind, UnitValue, defining_labels};
+pub use side::{Fact, RowKey, Side, Unit, UnitBlock, UnitKind, UnitValue, defining_labels};
 pub use table::{
     BetweenOthers, CompareOptions, ComparedCell, ComparedRow, ComparedSide, ComparedTable, LeftOut, Pairs,
-    RowKey, SideValue,
+    SideValue,
 };
 pub use unit::{options_of, unit_of_run};

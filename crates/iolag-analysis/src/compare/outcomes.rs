@@ -2,8 +2,8 @@
 
 use super::attempts::too_few;
 use super::cells::Row;
-use super::error::CompareError;
 use super::pairing::{Scale, paired};
+use super::refusing::CompareError;
 use super::rule::{Beyond, FailRule, RuleJudgement, RuleOutcome};
 use crate::finding::words::joined;
 use crate::statistics::runs::difference::RunDifference;

@@ -1,16 +1,35 @@
 //! What cannot be compared, and why.
 
 use std::collections::BTreeSet;
+use std::error::Error;
+use std::fmt;
 
 use iolag_model::Phase;
 
 use super::cells::{Row, TARGET};
-use super::error::CompareError;
-use super::side::{Side, UnitKind};
-use super::table::{CompareOptions, LeftOut, RowKey};
+use super::side::{RowKey, Side, UnitKind};
+use super::table::{CompareOptions, LeftOut};
 use crate::finding::words::joined;
 use crate::run::values::RunQuantity;
 use crate::statistics::interval::ranks_and_shares::attempts_needed;
+
+/// Nothing can be compared; one sentence that says why and what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CompareError {
+    /// What was asked for cannot be.
+    Asked(String),
+    /// It could be, but no run of a side says anything.
+    NothingMeasured(String),
+}
+
+impl fmt::Display for CompareError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Asked(sentence) | Self::NothingMeasured(sentence)) = self;
+        formatter.pad(sentence)
+    }
+}
+
+impl Error for CompareError {}
 
 /// By what sides are compared.
 ///

@@ -6,8 +6,7 @@ use iolag_model::{
     Configuration, ConfigurationKey, HistoryColumns, Operation, Outcome, ProbeId, Series, WallTime,
 };
 
-use super::doubt::Fact;
-use super::side::{Unit, UnitKind, UnitValue};
+use super::side::{Fact, Unit, UnitKind, UnitValue};
 use crate::history::LocalTime;
 use crate::run::values::{Cell, RunAmount, RunQuantity, Standing};
 

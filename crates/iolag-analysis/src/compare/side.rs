@@ -1,10 +1,10 @@
 //! Sides: what is compared with what.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use iolag_model::{Order, RunId};
 
-use super::doubt::Fact;
 use crate::run::values::{Cell, RunAmount, RunQuantity, Standing};
 use crate::statistics::runs::table::CampaignEnding;
 
@@ -89,6 +89,71 @@ pub struct UnitValue {
     pub attempts: u64,
     /// The quantities that were asked for.
     pub amounts: Vec<(RunQuantity, RunAmount)>,
+}
+
+/// What is known of how a run came about.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fact {
+    /// The host it ran on.
+    Host,
+    /// Its kernel.
+    Kernel,
+    /// How many processors it might use.
+    Processors,
+    /// Its memory.
+    Memory,
+    /// The version of iolag.
+    Version,
+    /// The kind of file system of its target.
+    FileSystem,
+    /// What is mounted there: a device, a server's export.
+    Source,
+    /// The number of its device.
+    Device,
+    /// How that is mounted.
+    MountOptions,
+    /// How much was in the page cache before.
+    CacheState,
+    /// An option of its spec, by name: `objects`, `precreate`.
+    Option(String),
+}
+
+impl fmt::Display for Fact {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
+            Self::Host => "host",
+            Self::Kernel => "kernel",
+            Self::Processors => "processors",
+            Self::Memory => "memory",
+            Self::Version => "version of iolag",
+            Self::FileSystem => "file system",
+            Self::Source => "mount source",
+            Self::Device => "device",
+            Self::MountOptions => "mount options",
+            Self::CacheState => "cache state",
+            Self::Option(name) => name,
+        })
+    }
+}
+
+/// What is compared in a row.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RowKey {
+    /// The cell.
+    pub cell: Cell,
+    /// The task of a watch, with its part; absent of runs.
+    pub task: Option<String>,
+    /// The coordinates of the units that tell rows apart, and their target where one run has several.
+    pub coordinates: BTreeMap<String, String>,
+    /// The labels that tell rows apart: like is compared with like.
+    pub labels: BTreeMap<String, String>,
+}
+
+impl RowKey {
+    /// What is measured: the task of a watch, the operation of runs.
+    pub fn measured(&self) -> &str {
+        self.task.as_deref().unwrap_or_else(|| self.cell.operation.name())
+    }
 }
 
 /// The labels that differ because the sides do: each side that has runs has one value, and not all have the same.

@@ -1,13 +1,11 @@
 //! The table: a row for each cell that sides have in common, with one comparison for each other side.
 
-use std::collections::BTreeMap;
-
 use iolag_model::{Order, Phase};
 
 use super::doubt::Doubt;
 use super::rule::{FailRule, RuleOutcome};
-use super::side::UnitKind;
-use crate::run::values::{Cell, RunAmount, RunQuantity, Standing};
+use super::side::{RowKey, UnitKind};
+use crate::run::values::{RunAmount, RunQuantity, Standing};
 use crate::statistics::runs::log_range::LogRange;
 use crate::statistics::runs::table::ComparedRuns;
 
@@ -93,26 +91,6 @@ pub struct ComparedSide {
     pub standings: Vec<Standing>,
     /// When the first of them began and the last ended, in ns since 1970; absent without runs.
     pub span_ns: Option<[i64; 2]>,
-}
-
-/// What is compared in a row.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct RowKey {
-    /// The cell.
-    pub cell: Cell,
-    /// The task of a watch, with its part; absent of runs.
-    pub task: Option<String>,
-    /// The coordinates of the units that tell rows apart, and their target where one run has several.
-    pub coordinates: BTreeMap<String, String>,
-    /// The labels that tell rows apart: like is compared with like.
-    pub labels: BTreeMap<String, String>,
-}
-
-impl RowKey {
-    /// What is measured: the task of a watch, the operation of runs.
-    pub fn measured(&self) -> &str {
-        self.task.as_deref().unwrap_or_else(|| self.cell.operation.name())
-    }
 }
 
 /// A row.

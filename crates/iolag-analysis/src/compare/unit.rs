@@ -8,8 +8,7 @@ use iolag_model::{
 };
 use serde_json::Value;
 
-use super::doubt::Fact;
-use super::side::{Unit, UnitBlock, UnitKind, UnitValue};
+use super::side::{Fact, Unit, UnitBlock, UnitKind, UnitValue};
 use crate::run::values::{CellValue, RunValues};
 use crate::run::workload::analysed;
 use crate::statistics::runs::table::CampaignEnding;

@@ -145,7 +145,9 @@ impl Campaign {
             )))
         };
         let Some(planned) = self.runs.iter().find(|run| run.is_at(record)) else {
-            return other("would not be made by these options", &foreign_place(record, &self.runs));
+            let planned: Vec<_> =
+                self.runs.iter().map(|run| (&run.point.coordinates, run.repetition)).collect();
+            return other("would not be made by these options", &foreign_place(record, &planned));
         };
         self.refuse_other_sides(id, record)?;
         // The target is the same by its coordinate; the buffer changes no number.

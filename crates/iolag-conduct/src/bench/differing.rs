@@ -5,8 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use iolag_analysis::compare::options_of;
 use iolag_model::{CampaignPlan, RunRecord, RunSpec, SideRecord, one_line};
 
-use crate::bench::campaign::PlannedRun;
-
 /// What a run was, or is to be, made with, by what users call it.
 pub(super) fn options(
     spec: &RunSpec,
@@ -40,13 +38,13 @@ pub(super) fn differences(was: &BTreeMap<String, String>, is: &BTreeMap<String, 
     told.collect::<Vec<_>>().join("; ")
 }
 
-/// What of the place of this run in its campaign none of the planned runs has, as in `clients was 2 and is 1, 4`; nothing if each has
-/// its part of it.
-pub(super) fn foreign_place(record: &RunRecord, planned: &[PlannedRun]) -> String {
+/// What of the place of this run in its campaign none of the planned runs has, of which these are coordinates and repetition, as in
+/// `clients was 2 and is 1, 4`; nothing if each has its part of it.
+pub(super) fn foreign_place(record: &RunRecord, planned: &[(&BTreeMap<String, String>, u32)]) -> String {
     let mut foreign = Vec::new();
     for (name, was) in &record.coordinates {
         let known: BTreeSet<&String> =
-            planned.iter().filter_map(|run| run.point.coordinates.get(name)).collect();
+            planned.iter().filter_map(|(coordinates, _)| coordinates.get(name)).collect();
         if !known.contains(was) {
             let known: Vec<String> = known.into_iter().map(|known| one_line(known)).collect();
             let is = if known.is_empty() { "not given".to_owned() } else { known.join(", ") };
@@ -55,7 +53,7 @@ pub(super) fn foreign_place(record: &RunRecord, planned: &[PlannedRun]) -> Strin
             foreign.push(format!("{name} was {} and is {is}", one_line(was)));
         }
     }
-    let most = planned.iter().map(|run| run.repetition).max().unwrap_or(0);
+    let most = planned.iter().map(|(_, repetition)| *repetition).max().unwrap_or(0);
     if record.repetition > most {
         foreign.push(format!("repeat was at least {} and is {most}", record.repetition));
     }
