@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use iolag_analysis::joined;
 use iolag_model::{RunId, RunRecord, counted, format_count, one_line};
 
-use super::list::{labels, started, targets};
+use super::list::{campaigns, labels, started, targets};
 use super::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
 use crate::words::numbers::{NOTHING, utc};
 
@@ -22,16 +22,21 @@ pub struct BaselineContent {
     pub left: Vec<RunRecord>,
 }
 
-/// A line per baseline: name, when it was set in UTC, how many runs are left, their targets, and the labels that all of them have.
+/// A line per baseline: name, when it was set in UTC, how many runs are left, their targets, their campaigns, if one has some, and the labels
+/// that all of them have.
 pub fn baselines_text(baselines: &[BaselineContent], colour: Colour) -> String {
+    const CAMPAIGNS_TOLD_MOST: usize = 2;
     let left = Side::Left;
-    let columns = columns([
+    let has_campaigns = baselines.iter().any(|baseline| !campaigns(&baseline.left).is_empty());
+    let mut columns = columns([
         ("baseline", left),
         ("set (UTC)", left),
         ("runs", Side::Right),
         ("targets", left),
+        ("campaign", left),
         ("labels", left),
     ]);
+    columns.retain(|(name, _)| has_campaigns || name != "campaign");
     let mut table = Table::new(vec![ColumnGroup { title: String::new(), columns }]);
     for baseline in baselines {
         let known = |text: String| if text.is_empty() { NOTHING.to_owned() } else { one_line(&text) };
@@ -40,13 +45,20 @@ pub fn baselines_text(baselines: &[BaselineContent], colour: Colour) -> String {
             true => Cell::new(all),
             false => Cell::toned(format!("{} of {all}", baseline.left.len()), Tone::Warning),
         };
-        table.row(vec![
+        let campaigns = campaigns(&baseline.left);
+        let campaigns = match campaigns.len() {
+            ..=CAMPAIGNS_TOLD_MOST => campaigns.into_iter().map(RunId::as_str).collect::<Vec<_>>().join(" "),
+            several => format!("{several} campaigns"),
+        };
+        let mut row = vec![
             Cell::toned(baseline.name.as_str(), Tone::Strong),
             Cell::new(utc(baseline.set_ns)),
             runs,
             Cell::new(known(distinct(&baseline.left, targets).join(" "))),
-            Cell::new(known(labels_of_all(&baseline.left))),
-        ]);
+        ];
+        row.extend(has_campaigns.then(|| Cell::new(known(campaigns))));
+        row.push(Cell::new(known(labels_of_all(&baseline.left))));
+        table.row(row);
     }
     table.render(colour)
 }

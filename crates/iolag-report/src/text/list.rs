@@ -1,17 +1,18 @@
 //! `iolag list` and the head of `iolag show`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use iolag_model::{PutBack, RunRecord, RunState, TargetIndex, format_count, one_line};
+use iolag_model::{PutBack, RunId, RunRecord, RunState, TargetIndex, format_count, one_line};
 
 use super::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
 use crate::words::numbers::{NOTHING, utc};
 use crate::workload::described;
 
-/// A line per run: id, start in UTC, workload, state, samples and targets; and the labels, if a run has some.
+/// A line per run: id, start in UTC, workload, state, samples and targets; and the campaign and the labels, if a run has such.
 pub fn list_text(runs: &[RunRecord], colour: Colour) -> String {
     let left = Side::Left;
     let has_labels = runs.iter().any(|run| !run.labels.is_empty());
+    let campaigns = campaigns(runs);
     let mut columns = columns([
         ("run", left),
         ("started (UTC)", left),
@@ -19,11 +20,14 @@ pub fn list_text(runs: &[RunRecord], colour: Colour) -> String {
         ("state", left),
         ("samples", Side::Right),
         ("targets", left),
+        ("campaign", left),
         ("labels", left),
     ]);
-    if !has_labels {
-        columns.pop();
-    }
+    columns.retain(|(name, _)| match name.as_ref() {
+        "campaign" => !campaigns.is_empty(),
+        "labels" => has_labels,
+        _ => true,
+    });
     let mut table = Table::new(vec![ColumnGroup { title: String::new(), columns }]);
     for run in runs {
         let (state, tone) = state_of(&run.state);
@@ -35,6 +39,9 @@ pub fn list_text(runs: &[RunRecord], colour: Colour) -> String {
             Cell::new(format_count(run.parts.iter().map(|part| part.samples).sum())),
             Cell::new(targets(run)),
         ];
+        let campaign = Some(&run.campaign).filter(|campaign| campaigns.contains(campaign));
+        let campaign = campaign.map(RunId::as_str).unwrap_or_default();
+        row.extend((!campaigns.is_empty()).then(|| Cell::new(campaign)));
         row.extend(has_labels.then(|| Cell::new(one_line(&labels(&run.labels)))));
         table.row(row);
     }
@@ -87,6 +94,11 @@ fn state_and_place(run: &RunRecord, state: &str) -> String {
         }
         (Some(rescue), _) => format!("{state}, rescued to {}", rescue.place),
     }
+}
+
+/// The campaigns of these runs that are of several, by the runs that are not the first.
+pub(super) fn campaigns(runs: &[RunRecord]) -> BTreeSet<&RunId> {
+    runs.iter().filter(|run| run.campaign != run.id).map(|run| &run.campaign).collect()
 }
 
 /// As they were typed: `client=nfs system=quiet`.

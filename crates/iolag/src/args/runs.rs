@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use iolag_model::{Nanoseconds, parse_bytes, parse_count, parse_duration};
 use iolag_store::BaselineName;
 
+use crate::args::compare::{SideName, parse_side};
 use crate::args::form::MetadataForm;
 use crate::args::history::{HistoryMethod, HistorySpan};
 use crate::args::values::{parse_file, parse_form};
@@ -120,9 +121,10 @@ pub struct BaselineSet {
     /// Its name: 1 to 64 letters, digits, `-`, `.` and `_`, and nothing that may be a part of a run's id
     #[arg(value_name = "NAME")]
     pub name: BaselineName,
-    /// Runs of this store: ids, parts of ids that no other has, `last`, or paths
-    #[arg(value_name = "RUN", required = true)]
-    pub runs: Vec<String>,
+    /// Runs of this store: ids, parts of ids that no other has, `last`, or paths; `campaign:RUN` (all runs of its campaign),
+    /// `campaign:RUN:TARGET` (or the name of a side), or `label:NAME=VALUE`
+    #[arg(value_name = "RUN", required = true, value_parser = parse_side)]
+    pub runs: Vec<SideName>,
 }
 
 /// `iolag baseline list`.

@@ -1,7 +1,7 @@
 //! `iolag compare`: which side is faster, by how much, and how sure that is.
 
 mod of_history;
-mod parts;
+pub mod parts;
 mod rendering;
 pub mod resolve;
 

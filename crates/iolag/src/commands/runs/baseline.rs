@@ -1,12 +1,15 @@
 //! `iolag baseline`: runs with which others are compared, under a name.
 
-use iolag_analysis::RUNS_LEAST;
-use iolag_model::{Anchor, RunRecord, RunState, counted};
+use iolag_analysis::{RUNS_LEAST, joined};
+use iolag_backend::redact;
+use iolag_model::{Anchor, RunRecord, RunState, WallSpan, counted};
 use iolag_report::{BaselineContent, baseline_sentence, baselines_text, write_baselines_json};
 use iolag_store::{Baseline, BaselineName, FoundBaseline, KeeperIdentity, RunDirectory, Store, StoreError};
 
-use crate::args::{BaselineCommand, BaselineRemove, BaselineSet, Common};
+use crate::args::{BaselineCommand, BaselineRemove, BaselineSet, Common, SideChoice, SideName};
 use crate::commands::Located;
+use crate::commands::compare::parts::parts_of;
+use crate::commands::runs::selection::Selection;
 use crate::commands::runs::show;
 use crate::output::{self, Printed};
 use iolag_conduct::{ExitCode, Failure};
@@ -43,20 +46,57 @@ fn set(options: &BaselineSet, common: &Common) -> Result<ExitCode, Failure> {
     let located = Located::of(common)?;
     output::with_store(&located.root, common, || {
         let store = located.open()?;
-        let mut records: Vec<RunRecord> = Vec::new();
+        let (mut records, mut complaints, mut code) = (Vec::<RunRecord>::new(), Vec::new(), ExitCode::Fine);
         for name in &options.runs {
-            let record = chosen(&located, &store, name)?;
-            if records.iter().all(|known| known.id != record.id) {
-                records.push(record);
+            let (meant, told, how) = meant(&located, &store, name)?;
+            for record in meant {
+                if records.iter().all(|known| known.id != record.id) {
+                    records.push(record);
+                }
             }
+            complaints.extend(told);
+            code = code.max(how);
         }
         let runs = records.iter().map(|record| record.id.clone()).collect();
         let baseline = Baseline::new(options.name.clone(), Anchor::take().realtime_ns, runs);
         store.set_baseline(&baseline).map_err(Failure::unusable)?;
-        let complaints = if common.quiet { Vec::new() } else { hints(&options.name, &records) };
+        complaints.extend(if common.quiet { Vec::new() } else { hints(&options.name, &records) });
         let text = baseline_sentence(options.name.as_str(), &records) + "\n";
-        Ok(Printed { text, complaints, ..Printed::default() })
+        Ok(Printed { text, complaints, code, ..Printed::default() })
     })
+}
+
+/// The runs that were named, one or together, what is to be known besides, and how the command ends because of that.
+fn meant(
+    located: &Located,
+    store: &Store,
+    named: &SideName,
+) -> Result<(Vec<RunRecord>, Vec<String>, ExitCode), Failure> {
+    let (name, selection) = (&named.text, Selection::of(located));
+    let found = match &named.choice {
+        SideChoice::Named => return Ok((vec![chosen(located, store, name)?], Vec::new(), ExitCode::Fine)),
+        SideChoice::History(_) => {
+            return Err(Failure::usage(format!("a baseline is of runs, and {name} is a part of a history")));
+        }
+        SideChoice::Label { name, value } => selection.labelled(name, value, WallSpan::ALL)?,
+        SideChoice::Campaign { run, part: None } => selection.campaign(run)?.1,
+        SideChoice::Campaign { run, part: Some(part) } => {
+            let (id, mut found) = selection.campaign(run)?;
+            let parts = parts_of(&found.runs);
+            let Some(part) = parts.iter().find(|known| known.is_called(part)) else {
+                let known = joined(parts.iter().map(|part| redact(part.name())).collect());
+                let sentence = format!("campaign {id} has no target or side {part}: choose from {known}");
+                return Err(Failure::unusable(sentence));
+            };
+            found.runs.retain(|run| part.has(&run.record));
+            found
+        }
+    };
+    let own = found.runs.iter().map(|run| chosen(located, store, &run.path.to_string_lossy()));
+    let without =
+        |sentence: String| format!("{sentence}; it may belong to {name}, and the baseline is without it");
+    let told = found.complaints.into_iter().chain(found.may_belong.into_iter().map(without));
+    Ok((own.collect::<Result<_, _>>()?, told.collect(), found.code))
 }
 
 /// A run that has ended, of this store.

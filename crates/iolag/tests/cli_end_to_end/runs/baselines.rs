@@ -179,3 +179,49 @@ fn labels_stand_in_the_list_if_there_are_some() {
     assert!(lines[0].trim_end().ends_with("labels") && lines[1].trim_end().ends_with("memory:"), "{list}");
     assert!(lines[2].ends_with("memory:  client=nfs system=quiet"), "{list}");
 }
+
+#[test]
+fn the_runs_of_a_campaign_or_a_label_are_a_baseline() {
+    let user = User::new();
+    let lone = one_run(&user, &["system=quiet"]);
+    let small = ["-D", "1", "-P", "20", "-I", "10", "-R", "1", "-q", "--label", "system=quiet"];
+    user.fine(
+        &[&["bench", "metadata", "memory:", "delayed:1us:memory:", "--repeat", "2"][..], &small].concat(),
+    );
+    let listed: Value = serde_json::from_str(&user.fine(&["list", "--json", "-"]).output).unwrap();
+    let own: Vec<&str> = listed.as_array().unwrap()[1..].iter().map(|run| text(run, "id")).collect();
+    let campaign = own[0];
+    let list = user.fine(&["list"]).output;
+    let lines: Vec<&str> = list.lines().collect();
+    assert!(lines[0].contains("  campaign ") && !lines[1].contains(campaign), "{list}");
+    assert!(lines[2..].iter().all(|line| line.contains(&format!("  {campaign}  "))), "{list}");
+    for (named, expected) in [
+        (&["campaign:last"][..], 4),
+        (&["campaign:last:memory:"], 2),
+        (&["campaign:last:memory:", own[0], own[1]], 3),
+        (&["label:system=quiet"], 5),
+        (&[&lone, "campaign:last", "label:system=quiet"], 5),
+    ] {
+        user.fine(&[&["baseline", "set", "quiet"][..], named].concat());
+        let stored: Value =
+            serde_json::from_str(&fs::read_to_string(file(&user, "quiet.json")).unwrap()).unwrap();
+        assert_eq!(stored["runs"].as_array().unwrap().len(), expected, "{named:?}: {stored}");
+    }
+    let baselines = user.fine(&["baseline", "list"]).output;
+    assert!(baselines.contains(campaign) && baselines.contains("campaign "), "{baselines}");
+    for (named, code, expected) in [
+        ("campaign:last:/nowhere", 3, "has no target or side /nowhere: choose from"),
+        ("label:system=busy", 3, "no run has the label system=busy"),
+        ("history:/x", 2, "a baseline is of runs"),
+        ("campain:last", 2, "did you mean campaign:last?"),
+    ] {
+        let said = user.iolag(&["baseline", "set", "other", named]);
+        assert!(said.code == code && said.errors.contains(expected), "{named}: {said:?}");
+    }
+    // One that is damaged may belong to it.
+    fs::write(user.store().join("runs").join(own[3]).join("run.json"), "{").unwrap();
+    let said = user.iolag(&["baseline", "set", "quiet", &format!("campaign:{campaign}")]);
+    assert_eq!(said.code, 3, "{said:?}");
+    assert!(said.output.starts_with("baseline quiet: 3 runs"), "{said:?}");
+    assert!(said.errors.contains("it may belong to campaign:"), "{said:?}");
+}
