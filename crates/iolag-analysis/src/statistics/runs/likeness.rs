@@ -16,6 +16,8 @@ const MOST_OF_FEW: f64 = 0.9;
 const MOST: f64 = 0.99;
 /// From so many days a side on these are no few.
 const FEW: usize = 30;
+/// With fewer days on one of two sides each of them tells of the half only.
+const FEW_APART: usize = 14;
 /// Where a day is only bounded nobody knows how far they resemble each other, and ranks are not exact.
 const OF_BOUNDED: f64 = 0.5;
 /// Where each run resembles the one before by φ, the differences of A B, B A are correlated by φ (1 - φ)/2, an eighth at most, if
@@ -61,7 +63,8 @@ impl SeenLikeness {
     pub(super) fn at(self, counts: &[usize], level: f64) -> Likeness {
         let days: usize = counts.iter().sum();
         let is_few = counts.iter().any(|count| *count < FEW);
-        let apart = if is_few && counts.len() > 1 { std::f64::consts::SQRT_2 } else { 1.0 };
+        let are_halves = counts.len() > 1 && counts.iter().any(|count| *count < FEW_APART);
+        let apart = if are_halves { std::f64::consts::SQRT_2 } else { 1.0 };
         let surer = student_two_sided(f64::INFINITY, 1.0 - level)
             / student_two_sided(f64::INFINITY, 1.0 - SIGNIFICANCE);
         let hidden = HIDDEN * apart * surer / (days as f64).sqrt();
@@ -207,11 +210,11 @@ mod tests {
         // In a table of eight cells: of 0.05/8 the deviate is 2.7344, of 0.05 1.96.
         let of_eight = likeness(&[&slow], 0.05 / 8.0) - seen;
         assert!((of_eight / (1.8 / 24.0_f64.sqrt()) - 2.734_369 / 1.959_964).abs() < 1e-6, "{of_eight}");
+        assert!(are_close(likeness(&[&slow, &slow], 0.05), seen + 1.8 / 48.0_f64.sqrt()));
         // Of few days on either side half of them tell.
-        assert!(are_close(likeness(&[&slow, &slow], 0.05), seen + 1.8 / 24.0_f64.sqrt()));
-        let long: Vec<f64> = (0..60).map(|day| f64::from(day / 3 % 2)).collect();
-        let of_long = seen_of(&[long.clone(), long.clone()]);
-        assert!(are_close(likeness(&[&long, &long], 0.05), of_long + 1.8 / 120.0_f64.sqrt()));
+        let short = &slow[..13];
+        let of_short = seen_of(&[short.to_vec(), short.to_vec()]);
+        assert!(are_close(likeness(&[short, short], 0.05), of_short + 1.8 / 13.0_f64.sqrt()));
         assert_eq!(likeness(&[&[1.0], &[2.0]], 0.05), MOST_OF_FEW);
         let drift: Vec<f64> = (0..100).map(f64::from).collect();
         assert_eq!([likeness(&[&drift], 0.05), likeness(&[&drift[..29]], 0.05)], [MOST, MOST_OF_FEW]);
