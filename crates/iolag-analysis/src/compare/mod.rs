@@ -4,7 +4,7 @@
 //! Side: its units, a run each -> rows of what all have in common -> compare_runs -> ComparedTable: percent, interval, word, doubts
 //! ```
 //!
-//! Invariants: a unit is a run (of a watch a day), never an attempt; like is compared with like: what differs between units of a row besides
+//! Invariants: a unit is a run (of a watch, and of runs that a history remembers, a day), never an attempt; like is compared with like: what differs between units of a row besides
 //! the sides is a row of its own, not pooled; what has no counterpart is told, not dropped. Nothing here knows the workload of a run beyond
 //! its [`Cell`](crate::Cell)s, and nothing its words: they are the report's.
 
@@ -27,7 +27,7 @@ pub use days::Days;
 pub use doubt::Doubt;
 pub use judging::compare_sides;
 pub use refusing::CompareError;
-pub use remembered::RememberedRuns;
+pub use remembered::{RememberedRun, RememberedRuns};
 pub use rule::{Beyond, FailRule, RuleJudgement, RuleOutcome, UnreadableRule};
 pub use side::{Fact, RowKey, Side, Unit, UnitBlock, UnitKind, UnitValue, defining_labels};
 pub use table::{

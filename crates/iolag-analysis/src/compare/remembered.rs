@@ -1,4 +1,4 @@
-//! What a history remembers of runs, as units again: one for each run, with the value of each of its cells.
+//! What a history remembers of runs, as units again, with the value of each of their cells. Runs of one day share its luck, so they are one unit.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use iolag_model::{
 };
 
 use super::side::{Fact, Unit, UnitKind, UnitValue};
-use crate::history::LocalTime;
-use crate::run::values::{Cell, RunAmount, RunQuantity, Standing};
+use crate::history::{Day, LocalTime};
+use crate::run::values::{Cell, RunAmount, RunQuantity, Standing, middle_of};
 
 /// The coordinate of the host that measured.
 pub(super) const HOST: &str = "host";
@@ -66,9 +66,78 @@ impl<'a> RememberedRuns<'a> {
         }
     }
 
-    /// The units, with what the history calls their runs.
-    pub fn finish(self) -> Vec<(ProbeId, Unit)> {
-        self.units.into_iter().map(|((_, run), unit)| (run, unit)).collect()
+    /// The runs, each by itself.
+    pub fn finish(self) -> Vec<RememberedRun> {
+        let run = |((_, run), unit): ((String, ProbeId), Unit)| {
+            let day = self.local.at(WallTime(unit.span_ns[0])).day;
+            RememberedRun { run, day, unit }
+        };
+        self.units.into_iter().map(run).collect()
+    }
+}
+
+/// A run that a history remembers.
+#[derive(Debug, Clone)]
+pub struct RememberedRun {
+    /// What the history calls it.
+    pub run: ProbeId,
+    /// The local day on which it began.
+    pub day: Day,
+    /// What it says.
+    pub unit: Unit,
+}
+
+impl RememberedRun {
+    /// Units of a day each: runs that had the same to do, of which each cell has the median.
+    pub fn by_day(runs: impl IntoIterator<Item = Self>) -> Vec<Unit> {
+        let mut days: BTreeMap<_, Vec<Unit>> = BTreeMap::new();
+        for Self { day, unit, .. } in runs {
+            let same = (day, unit.workload.clone(), unit.coordinates.clone(), unit.labels.clone());
+            days.entry(same).or_default().push(unit);
+        }
+        days.into_values().filter_map(of_day).collect()
+    }
+}
+
+/// With the name of the first.
+fn of_day(mut runs: Vec<Unit>) -> Option<Unit> {
+    runs.sort_by(|one, other| (one.span_ns, &one.name).cmp(&(other.span_ns, &other.name)));
+    let mut values: Vec<UnitValue> = Vec::new();
+    let mut amounts: Vec<Vec<(RunQuantity, RunAmount)>> = Vec::new();
+    for value in runs.iter().flat_map(|run| &run.values) {
+        let quantities =
+            |of: &UnitValue| of.amounts.iter().map(|(quantity, _)| *quantity).collect::<Vec<_>>();
+        let is_same = |own: &UnitValue| {
+            (own.cell, &own.target) == (value.cell, &value.target) && quantities(own) == quantities(value)
+        };
+        let at = values.iter().position(is_same).unwrap_or_else(|| {
+            values.push(value.clone());
+            amounts.push(Vec::new());
+            values.len() - 1
+        });
+        amounts[at].extend(value.amounts.iter().copied());
+    }
+    for (value, all) in values.iter_mut().zip(&amounts) {
+        value.amounts.iter_mut().for_each(|(quantity, amount)| *amount = median(*quantity, all));
+    }
+    let end = runs.iter().map(|run| run.span_ns[1]).max()?;
+    let standing = |standing: Standing| runs.iter().map(|run| run.standing).find(|own| *own == standing);
+    let standing = standing(Standing::Hung).or_else(|| standing(Standing::Failed));
+    let first = runs.into_iter().reduce(|mut first, run| {
+        first.places.extend(run.places);
+        first
+    })?;
+    let standing = standing.unwrap_or(first.standing);
+    Some(Unit { span_ns: [first.span_ns[0], end], standing, values, ..first })
+}
+
+/// Of what is known of each.
+fn median(quantity: RunQuantity, all: &[(RunQuantity, RunAmount)]) -> RunAmount {
+    let own = all.iter().filter(|(known, _)| *known == quantity);
+    let (mut low, mut high): (Vec<f64>, Vec<f64>) = own.map(|(_, amount)| amount.ends()).unzip();
+    match (middle_of(&mut low), middle_of(&mut high)) {
+        (Some(low), Some(high)) => RunAmount::between(low, high),
+        _ => RunAmount::Open,
     }
 }
 

@@ -413,7 +413,8 @@ fn quantile(rows: &[&Summary], of: impl Fn(InterpolatedQuantiles) -> Interpolate
     }
 }
 
-fn middle_of(amounts: &mut [f64]) -> Option<f64> {
+/// Of an even number the middle of the middle two, on a logarithmic scale; nothing of none.
+pub(crate) fn middle_of(amounts: &mut [f64]) -> Option<f64> {
     amounts.sort_unstable_by(f64::total_cmp);
     let upper = *amounts.get(amounts.len() / 2)?;
     let lower = amounts[(amounts.len() - 1) / 2];

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use iolag_analysis::compare::{
-    CompareOptions, Days, Doubt, LeftOut, Pairs, RememberedRuns, Side, Unit, UnitKind, compare_sides,
+    CompareOptions, Days, Doubt, LeftOut, Pairs, RememberedRun, RememberedRuns, Side, Unit, UnitKind,
+    compare_sides,
 };
 use iolag_analysis::history::{Blockers, LocalTime};
 use iolag_analysis::{
@@ -166,7 +167,7 @@ fn runs_that_a_history_remembers_of_one_second_are_two() {
     let mut columns = columns_of([(90, 5, Outcome::Ok), (90, 6, Outcome::Ok), (120, 7, Outcome::Ok)]);
     columns.start[1].0 += 250_000_000;
     runs.add(&series_of("/home", "metadata read, clients 1"), &columns);
-    let names: Vec<String> = runs.finish().into_iter().map(|(_, unit)| unit.name).collect();
+    let names: Vec<String> = runs.finish().into_iter().map(|one| one.unit.name).collect();
     assert_eq!(names, ["1970-01-01 00:01:30", "1970-01-01 00:01:30.250000", "1970-01-01 00:02"]);
 }
 
@@ -247,6 +248,39 @@ fn days_of_unlike_hosts_are_neither_pairs_nor_apart() {
     let sides = vec![side("/home", home), side("/scratch", scratch)];
     let cell = compare_sides(sides, &across("host")).unwrap().rows.remove(0).cells.remove(0);
     assert_eq!((cell.pairs, cell.compared.word), (Pairs::Days { days: 0 }, ComparedWord::TooFew { more: 4 }));
+}
+
+/// Three benchmarks in one night, two in the next, of which one hung, and one of other clients: a history says nothing of how the luck of a night is shared.
+#[test]
+fn runs_of_one_day_that_a_history_remembers_are_one_unit() {
+    let (local, configurations) = (LocalTime::UTC, BTreeMap::new());
+    let mut runs = RememberedRuns::new(&local, &configurations);
+    let hour = 3600;
+    let rows = [(2, 1.0), (3, 4.0), (4, 2.0), (26, 3.0), (27, 12.0)];
+    let mut columns = columns_of(rows.map(|(at, _)| (at * hour, 0, Outcome::Ok)));
+    rows.iter().enumerate().for_each(|(row, (_, seconds))| columns.value[row] = *seconds);
+    columns.outcome[4] = Outcome::Hung;
+    runs.add(&series_of("/scratch", "metadata create"), &columns);
+    let runs = runs.finish();
+    assert_eq!(runs.len(), 5);
+    let mut of_others = runs[0].clone();
+    of_others.unit.coordinates.insert("clients".to_owned(), "16".to_owned());
+    let units = RememberedRun::by_day(runs.into_iter().chain([of_others]));
+    let told: Vec<(&str, usize, RunAmount)> = units
+        .iter()
+        .map(|unit| (unit.name.as_str(), unit.values.len(), amount(unit, RunQuantity::Median).unwrap()))
+        .collect();
+    let expected = [
+        ("1970-01-01 02:00", 1, RunAmount::Known(1e9)),
+        ("1970-01-01 02:00", 1, RunAmount::Known(2e9)),
+        // The middle of 3 s and at least 12.
+        ("1970-01-02 02:00", 1, RunAmount::AtLeast(6e9)),
+    ];
+    let mut sorted = told.clone();
+    sorted.sort_by(|one, other| one.2.ends().0.total_cmp(&other.2.ends().0));
+    assert_eq!(sorted, expected);
+    let of_second = units.iter().find(|unit| unit.name.starts_with("1970-01-02")).unwrap();
+    assert_eq!((of_second.standing, of_second.span_ns[1]), (Standing::Hung, 27 * 3_600_000_000_000));
 }
 
 /// Days of one luck, each of which resembles the one before by `likeness`.

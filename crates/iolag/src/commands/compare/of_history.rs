@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use iolag_analysis::compare::{Days, RememberedRuns, Unit};
+use iolag_analysis::compare::{Days, RememberedRun, RememberedRuns, Unit};
 use iolag_analysis::history::{LocalTime, blockers_asked};
 use iolag_analysis::{RunQuantity, joined};
 use iolag_backend::redact;
@@ -27,7 +27,7 @@ pub struct Remembered {
     days: Vec<Unit>,
     /// How many days are none because too little of them was watched.
     partial: usize,
-    runs: Vec<(ProbeId, Unit)>,
+    runs: Vec<RememberedRun>,
 }
 
 /// What is asked of histories.
@@ -218,10 +218,10 @@ fn listed(names: BTreeSet<&str>) -> String {
 impl Remembered {
     /// Of which workloads its benchmarks are.
     fn workloads(&self) -> BTreeSet<&str> {
-        self.runs.iter().map(|(_, unit)| unit.workload.as_str()).collect()
+        self.runs.iter().map(|one| one.unit.workload.as_str()).collect()
     }
 
-    /// The units of a side, and what is to be known of them besides. Runs that are stored, too, have their names, so that none is on both sides.
+    /// The units of a side, and what is to be known of them besides. Runs that are stored, too, stand by themselves and have their names, so that none is on both sides.
     pub fn units(
         self,
         name: &str,
@@ -243,18 +243,19 @@ impl Remembered {
         let ids: BTreeMap<ProbeId, &FoundRun> =
             stored.iter().map(|run| (ProbeId(Fingerprint::of(run.record.id.as_str())), *run)).collect();
         let is_meant = |unit: &Unit| meant.contains(&unit.workload);
-        let has_some = self.runs.iter().any(|(_, unit)| is_meant(unit));
+        let has_some = self.runs.iter().any(|one| is_meant(&one.unit));
         let others: BTreeSet<&str> =
             self.workloads().into_iter().filter(|one| has_some && !meant.contains(*one)).collect();
         if stored.is_empty() && !others.is_empty() {
             told.push(format!("{name} has benchmarks of {}, too, which are not compared", listed(others)));
         }
-        let named = self.runs.into_iter().filter(|(_, unit)| !has_some || is_meant(unit)).map(
-            |(run, unit)| match ids.get(&run) {
-                Some(found) => Unit { name: found.record.id.to_string(), ..unit },
-                None => unit,
-            },
-        );
-        (named.collect(), told)
+        let own = self.runs.into_iter().filter(|one| !has_some || is_meant(&one.unit));
+        let (stored, others): (Vec<RememberedRun>, Vec<RememberedRun>) =
+            own.partition(|one| ids.contains_key(&one.run));
+        let named = stored.into_iter().filter_map(|one| {
+            let found = ids.get(&one.run)?;
+            Some(Unit { name: found.record.id.to_string(), ..one.unit })
+        });
+        (named.chain(RememberedRun::by_day(others)).collect(), told)
     }
 }
