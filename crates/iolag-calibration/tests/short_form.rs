@@ -8,7 +8,7 @@ use iolag_calibration::{Amount, Limit, Measured, Question, Row, rows};
 const SEED: u64 = 2026;
 const CAMPAIGNS: usize = 20;
 /// Rows that are measured here: small records of all questions.
-const SHORT: [&str; 17] = [
+const SHORT: [&str; 19] = [
     "coverage/independent/1000",
     "coverage/ar0.8/1000",
     "coverage/storms/1000",
@@ -23,6 +23,8 @@ const SHORT: [&str; 17] = [
     "compare/equal/3-hung/9",
     "compare/found/x2/30-percent/one-cell",
     "compare/same/just-not/2-percent/25",
+    "compare/days/equal/ar0.5/1-cell/paired/14",
+    "compare/days/equal/ar0.5-1-hung/1-cell/apart/30-and-30",
     "nights/equal/ar0.5/10",
     "nights/equal/memory-steps/30",
     "nights/found/x1.3/10",
