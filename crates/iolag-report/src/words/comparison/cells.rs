@@ -74,6 +74,7 @@ pub(crate) fn word_of(table: &ComparedTable, cell: &ComparedCell) -> String {
 /// The word alone.
 pub(crate) fn word(table: &ComparedTable, cell: &ComparedCell) -> String {
     match cell.compared.word {
+        _ if cell.runs == NO_PAIR => "no pairs".to_owned(),
         _ if is_alone(cell) => format!("no {} here", unit_names(table.units)[0]),
         ComparedWord::Faster => "faster".to_owned(),
         ComparedWord::Slower => "slower".to_owned(),
@@ -88,6 +89,9 @@ pub(crate) fn same(same_within: f64) -> String {
     format!("{} %", percentage(100.0 * same_within))
 }
 
+/// Of a cell whose sides took turns, and never in the same block or on the same day.
+const NO_PAIR: [u32; 2] = [0, 0];
+
 /// Whether there is nothing to compare: more runs would not tell.
 pub(crate) fn is_alone(cell: &ComparedCell) -> bool {
     cell.runs.contains(&0)
@@ -96,6 +100,7 @@ pub(crate) fn is_alone(cell: &ComparedCell) -> bool {
 /// For programs.
 pub(crate) fn raw_word(cell: &ComparedCell) -> &'static str {
     match cell.compared.word {
+        _ if cell.runs == NO_PAIR => "no-pair",
         _ if is_alone(cell) => "no-run",
         ComparedWord::Faster => "faster",
         ComparedWord::Slower => "slower",
@@ -130,5 +135,25 @@ pub(crate) const fn unit_names(kind: UnitKind) -> [&'static str; 2] {
     match kind {
         UnitKind::Run => ["run", "runs"],
         UnitKind::Day => ["day", "days"],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::comparison::samples::study;
+
+    #[test]
+    fn where_there_is_nothing_to_compare_no_runs_are_lacking() {
+        let table = study();
+        let mut cell = table.rows[0].cells[0].clone();
+        cell.compared.word = ComparedWord::TooFew { more: 3 };
+        let said = |runs| {
+            let cell = ComparedCell { runs, ..cell.clone() };
+            (word(&table, &cell), raw_word(&cell), more(&cell))
+        };
+        assert_eq!(said([9, 1]), ("too few: 3 more".to_owned(), "too-few", Some(3)));
+        assert_eq!(said([9, 0]), ("no run here".to_owned(), "no-run", None));
+        assert_eq!(said([0, 0]), ("no pairs".to_owned(), "no-pair", None));
     }
 }
