@@ -3,6 +3,8 @@
 //! Of 24 attempts a p95 is on average 2 to 7 % above that of many, and of 8 attempts 13 to 23 % below; a median of 2 to 6 is off by up to a fifth where
 //! durations are distributed unevenly. Where both sides have as many that is the same for both, and falls out.
 
+use std::collections::BTreeSet;
+
 use super::cells::{Entry, Row};
 use super::doubt::Doubt;
 use super::table::LeftOut;
@@ -18,9 +20,14 @@ const PLENTY: u64 = 5;
 
 /// Of each side of a row the attempts of a unit, on average, as far as they are known.
 fn of_sides(row: &Row) -> Vec<Option<u64>> {
+    let strata = |side: &Vec<Entry>| side.iter().map(|entry| entry.stratum).collect::<BTreeSet<usize>>();
+    let of_all = row.sides.iter().filter(|side| !side.is_empty()).map(strata);
+    // Of what is pooled only what all have is compared.
+    let common = of_all.reduce(|common, own| &common & &own).unwrap_or_default();
     let of_side = |side: &Vec<Entry>| {
+        let compared = side.iter().filter(|entry| common.is_empty() || common.contains(&entry.stratum));
         let known: Vec<u64> =
-            side.iter().map(|entry| entry.value.attempts).filter(|attempts| *attempts > 0).collect();
+            compared.map(|entry| entry.value.attempts).filter(|attempts| *attempts > 0).collect();
         let count = known.len() as u64;
         (count > 0).then(|| (known.into_iter().sum::<u64>() + count / 2) / count)
     };

@@ -8,7 +8,9 @@ use super::table::{CompareOptions, LeftOut};
 use crate::run::values::{Cell, RunAmount, RunQuantity};
 
 /// Coordinates that say where a run measured: they tell rows apart only if a side has several.
-const PLACES: [&str; 3] = ["side", HOST, TARGET];
+const PLACES: [&str; 3] = [SIDE, HOST, TARGET];
+/// The coordinate that names the side of a plan.
+pub(super) const SIDE: &str = "side";
 /// The coordinate that names it.
 pub(super) const TARGET: &str = "target";
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use iolag_model::{Order, RunId, format_bytes};
 
 use super::attempts;
-use super::cells::{Row, TARGET};
+use super::cells::{Row, SIDE, TARGET};
 use super::doubt::Doubt;
 use super::side::{Fact, Side, Unit, UnitBlock, defining_labels};
 use crate::run::values::RunQuantity;
@@ -145,8 +145,11 @@ fn differing_caches(sides: &[Side]) -> Option<(Fact, Vec<Vec<String>>)> {
 
 /// Sides of which the user named the targets differently, and which are the same: a symbolic link, or a way that goes up and down again.
 fn one_directory(sides: &[Side]) -> Vec<Doubt> {
+    // The commands of a plan's side may have made something else of it.
+    let is_plain = |unit: &&Unit| !unit.coordinates.contains_key(SIDE);
     let named = |side: &Side| -> BTreeSet<String> {
-        side.units.iter().filter_map(|unit| unit.coordinates.get(TARGET)).cloned().collect()
+        let units = side.units.iter().filter(is_plain);
+        units.filter_map(|unit| unit.coordinates.get(TARGET)).cloned().collect()
     };
     let mut places: BTreeMap<[BTreeSet<String>; 4], Vec<usize>> = BTreeMap::new();
     for (at, side) in sides.iter().enumerate().filter(|(_, side)| !named(side).is_empty()) {

@@ -42,7 +42,7 @@ pub fn compare_sides(sides: Vec<Side>, options: &CompareOptions) -> Result<Compa
         return Err(refuse_few_attempts(&sides, &left_out, quantity));
     }
     let judging = Judging { quantity, same_within: options.same_within, ending: ending(&sides) };
-    let outcomes = outcomes(&options.rules, &matched.rows, judging.ending)?;
+    let outcomes = outcomes(&options.rules, &matched, judging.ending)?;
     let (rows, family) = judging.against_the_base(&matched.rows);
     left_out.extend(judging.unpaired(&matched.rows));
     Ok(ComparedTable {

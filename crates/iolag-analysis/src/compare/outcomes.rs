@@ -1,7 +1,7 @@
 //! What became of rules.
 
 use super::attempts::too_few;
-use super::cells::Row;
+use super::cells::{Matched, Row};
 use super::pairing::{Scale, paired};
 use super::refusing::CompareError;
 use super::rule::{Beyond, FailRule, RuleJudgement, RuleOutcome};
@@ -18,7 +18,7 @@ use crate::statistics::runs::table::{
 /// If a rule is of an operation that is in no row: it would be kept for ever.
 pub(super) fn outcomes(
     rules: &[FailRule],
-    rows: &[Row],
+    Matched { rows, alone }: &Matched,
     ending: CampaignEnding,
 ) -> Result<Vec<RuleOutcome>, CompareError> {
     let mut places = Vec::new();
@@ -28,7 +28,8 @@ pub(super) fn outcomes(
             rule.operation.is_none_or(|operation| row.key.measured() == operation.name())
                 && has_value(row, rule)
         };
-        if !rows.iter().any(is_meant) {
+        // What only some sides have is told.
+        if !rows.iter().chain(alone).any(is_meant) {
             return Err(no_row(rule, rows));
         }
         // Which are told as rows that are left out.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt;
 
-use iolag_model::Phase;
+use iolag_model::{Phase, one_line};
 
 use super::cells::{Row, TARGET};
 use super::side::{RowKey, Side, UnitKind};
@@ -63,7 +63,7 @@ pub(super) fn refuse(sides: &[Side], options: &CompareOptions) -> Result<RunQuan
     let mut wanted = std::iter::once(quantity).chain(options.rules.iter().map(|rule| rule.quantity));
     match wanted.find(|quantity| !has_quantity(sides, *quantity)) {
         None => Ok(quantity),
-        Some(RunQuantity::Rate) => Err(CompareError::Asked(format!(
+        Some(RunQuantity::Rate) if is_no_bench(&first.workload) => Err(CompareError::Asked(format!(
             "{} has no rate: choose median, p95 or over:DURATION",
             called(&first.workload)
         ))),
@@ -87,10 +87,12 @@ fn quantities(sides: &[Side]) -> impl Iterator<Item = RunQuantity> {
 
 /// With its article: `a check`, `a bench of metadata`.
 fn called(workload: &str) -> String {
-    match workload {
-        "check" | "ping" | "watch" => format!("a {workload}"),
-        bench => format!("a bench of {bench}"),
-    }
+    if is_no_bench(workload) { format!("a {workload}") } else { format!("a bench of {workload}") }
+}
+
+/// Whether it has no rate: what it does is done now and then.
+fn is_no_bench(workload: &str) -> bool {
+    matches!(workload, "check" | "ping" | "watch")
 }
 
 fn refuse_workloads(sides: &[Side]) -> Result<(), CompareError> {
@@ -175,8 +177,9 @@ fn refuse_unknown_names(sides: &[Side], across: &[String]) -> Result<(), Compare
     match across.iter().find(|name| !names.contains(name.as_str())) {
         None => Ok(()),
         Some(name) => Err(CompareError::Asked(format!(
-            "--across {name}: no run here has such a label, choose from {}",
-            joined(names.into_iter().map(str::to_owned).collect())
+            "--across {}: no run here has such a label, choose from {}",
+            one_line(name),
+            joined(names.into_iter().map(one_line).collect())
         ))),
     }
 }
@@ -201,17 +204,17 @@ pub(super) fn refuse_few_attempts(sides: &[Side], rows: &[LeftOut], quantity: Ru
         _ => None,
     };
     let (measured, attempts) = rows.iter().find_map(of_row).unwrap_or_default();
-    let told = |(side, attempts): (&Side, &Option<u64>)| Some(format!("{} has {}", side.name, (*attempts)?));
+    let told = |(side, attempts): (&Side, &Option<u64>)| Some(format!("of {} {}", side.name, (*attempts)?));
     let told: Vec<String> = sides.iter().zip(&attempts).filter_map(told).collect();
     let needed = quantity.quantile().map_or(0, attempts_needed);
     let unit = sides.iter().flat_map(|side| &side.units).next().map_or(UnitKind::Run, |unit| unit.kind);
+    let unit = match unit {
+        UnitKind::Run => "run",
+        UnitKind::Day => "day",
+    };
     CompareError::Asked(format!(
-        "{quantity} cannot be compared: of attempts of {measured} a {}, {}, and that of fewer than {needed} depends on their number; \
-         choose median or over:DURATION",
-        match unit {
-            UnitKind::Run => "run",
-            UnitKind::Day => "day",
-        },
+        "{quantity} cannot be compared: it depends on the number of attempts where that is below {needed}, and a {unit} has a different one of \
+         {measured}, {}; choose median or over:DURATION",
         joined(told)
     ))
 }

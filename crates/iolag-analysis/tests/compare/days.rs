@@ -196,7 +196,11 @@ fn who_watches_more_often_is_no_faster() {
     for attempts in [[2, 3], [4, 24]] {
         let is_different = |_: &usize| {
             let [base, other] = [0, 1].map(|side| watched(&mut noise, "/home", 30, attempts[side]));
-            let other = other.into_iter().map(|unit| Unit { name: format!("later-{}", unit.name), ..unit });
+            let other = other.into_iter().map(|unit| Unit {
+                name: format!("later-{}", unit.name),
+                span_ns: unit.span_ns.map(|ns| ns + 30 * DAY_SECONDS * 1_000_000_000),
+                ..unit
+            });
             let sides = vec![side("before", base), side("after", other.collect())];
             let table = compare_sides(sides, &usual()).unwrap();
             let is_told = |doubt: &Doubt| matches!(doubt, Doubt::DifferentAttempts { .. });
@@ -218,8 +222,8 @@ fn tails_of_few_attempts_are_compared_with_as_many_only() {
     };
     let p95 = CompareOptions { quantity: Some(RunQuantity::P95), ..usual() };
     let refused = compare_sides(sides([24, 96]), &p95).unwrap_err().to_string();
-    let told = "p95 cannot be compared: of attempts of list a day, /home has 24 and /scratch has 96, and that of fewer than 72 depends on their number; \
-                choose median or over:DURATION";
+    let told = "p95 cannot be compared: it depends on the number of attempts where that is below 72, and a day has a different one of list, of /home \
+                24 and of /scratch 96; choose median or over:DURATION";
     assert_eq!(refused, told);
     for attempts in [[24, 24], [24, 26], [72, 288]] {
         assert_eq!(compare_sides(sides(attempts), &p95).unwrap().rows.len(), 1, "{attempts:?}");

@@ -41,7 +41,7 @@ pub(super) fn refuse_one_directory<'a>(sides: impl Iterator<Item = &'a Side>) ->
             let [other, target, resolved] = [other, target, &resolved].map(|one| one_line(&one.to_string()));
             return Err(Failure::usage(format!(
                 "{other} and {target} are one directory, {resolved}: what differs would differ by chance; name another directory, or \
-                 to measure the same again, one of them and --repeat"
+                 one of them, and how often it is measured"
             )));
         }
     }

@@ -10,8 +10,15 @@ use super::{DocumentError, Text};
 pub const SHORTEST: Nanoseconds = Nanoseconds::from_milliseconds(10);
 
 /// What the parser calls what a file may hold, and what people do.
-const IN_PLAIN_WORDS: [(&str, &str); 2] =
-    [("expected a sequence", "expected a list in [ ]"), ("expected a string", "expected a text in quotes")];
+const IN_PLAIN_WORDS: [(&str, &str); 4] = [
+    (
+        "map, expected a sequence",
+        "table, expected several: write it in two pairs of brackets, as in [[bench]]",
+    ),
+    ("expected a sequence", "expected a list in [ ]"),
+    ("expected a string", "expected a text in quotes"),
+    ("expected a map", "expected a table such as { name = \"value\" }"),
+];
 
 /// A file with its text.
 #[derive(Debug, Clone, Copy)]

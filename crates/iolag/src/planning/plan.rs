@@ -401,6 +401,14 @@ mod tests {
                 format!("[[side]]\nname = \"a\"\nafter = {{ command = [\"true\", \"x\\u0000y\"] }}\n{BENCH}"),
                 "plan.toml:3: a word of a command cannot have a NUL in it",
             ),
+            (
+                "[bench]\nworkload = \"metadata\"".to_owned(),
+                "plan.toml:1: invalid type: table, expected several: write it in two pairs of brackets, as in [[bench]]",
+            ),
+            (
+                format!("labels = \"x=1\"\n{BENCH}"),
+                "plan.toml:1: invalid type: string \"x=1\", expected a table such as { name = \"value\" }",
+            ),
             (format!("{BENCH}clients = 4"), "plan.toml:3: invalid type: integer `4`, expected a list in [ ]"),
             (
                 format!("deadline = 3\n{BENCH}"),

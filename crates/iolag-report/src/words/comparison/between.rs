@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use iolag_analysis::compare::{BetweenOthers, ComparedTable};
 use iolag_analysis::{ComparedWord, LogRange};
 
-use super::cells::same;
+use super::cells::{same, unit_names};
 use super::names::{RowNames, SideNames};
 use crate::words::interval::{Known, Measure, factor, with_ends};
 use crate::words::percent::{ends, raw_factor};
@@ -68,7 +68,10 @@ fn of_pair(
     };
     parts.extend(rest(|word| word == ComparedWord::Same, format!("same within {}", same(table.same_within))));
     parts.extend(rest(|word| word == ComparedWord::NoDifferenceShown, "no difference shown".to_owned()));
-    parts.extend(rest(|word| matches!(word, ComparedWord::TooFew { .. }), "too few runs".to_owned()));
+    parts.extend(rest(
+        |word| matches!(word, ComparedWord::TooFew { .. }),
+        format!("too few {}", unit_names(table.units)[1]),
+    ));
     format!("{both}{}.", parts.join("; "))
 }
 

@@ -63,7 +63,11 @@ pub(crate) fn design(table: &ComparedTable, names: &SideNames, rows: &RowNames) 
 }
 
 fn pairs(table: &ComparedTable, names: &SideNames) -> String {
-    let blocks: BTreeSet<(u32, &str)> = cells(table)
+    let compared = || cells(table).filter(|cell| !is_alone(cell));
+    if compared().next().is_none() {
+        return "nothing has a counterpart".to_owned();
+    }
+    let blocks: BTreeSet<(u32, &str)> = compared()
         .filter_map(|cell| match cell.pairs {
             Pairs::Blocks { blocks, order } => Some((blocks, order.name())),
             Pairs::Days { .. } | Pairs::Apart => None,
@@ -95,7 +99,7 @@ fn pairs(table: &ComparedTable, names: &SideNames) -> String {
         };
         format!("{}, {not_together}", each_apart(table, names))
     };
-    let shared: Vec<u32> = cells(table)
+    let shared: Vec<u32> = compared()
         .filter_map(|cell| match cell.pairs {
             Pairs::Days { days } => Some(days),
             Pairs::Blocks { .. } | Pairs::Apart => None,
@@ -104,11 +108,11 @@ fn pairs(table: &ComparedTable, names: &SideNames) -> String {
     if let (Some(least), Some(most)) = (shared.iter().min(), shared.iter().max()) {
         let most_in_words = units(table.units, *most);
         let days = if least == most { most_in_words } else { format!("{least} to {most_in_words}") };
-        let is_elsewhere = cells(table).any(|cell| cell.pairs == Pairs::Apart);
+        let is_elsewhere = compared().any(|cell| cell.pairs == Pairs::Apart);
         let elsewhere = if is_elsewhere { format!("; elsewhere {}", apart()) } else { String::new() };
         return format!("{days}, each of which has both sides{elsewhere}");
     }
-    match (blocks.is_empty(), cells(table).any(|cell| cell.pairs == Pairs::Apart)) {
+    match (blocks.is_empty(), compared().any(|cell| cell.pairs == Pairs::Apart)) {
         (true, true) => apart(),
         (false, false) => in_blocks(),
         (false, true) => format!("{}; elsewhere {}", in_blocks(), apart()),

@@ -53,10 +53,9 @@ pub(crate) fn left_out(table: &ComparedTable, names: &SideNames) -> Vec<String> 
         }
     });
     let of_unpaired = unpaired.into_iter().map(|((side, against, count, why), rows)| {
-        let runs = counted(count, one, several);
-        let (is, of) = (if count == 1 { "is" } else { "are" }, names.short(side));
-        let other = names.short(against);
-        format!("{runs} of {of} {is} not compared, because {other} has {why}: {}.", rows_together(rows))
+        let (runs, is) = (counted(count, one, several), if count == 1 { "is" } else { "are" });
+        let [of, other] = [side, against].map(|side| names.short(side));
+        format!("{runs} of {of} {is} not compared with {other}, of which {why}: {}.", rows_together(rows))
     });
     let of_few = few.into_iter().map(|((quantity, attempts), rows)| {
         let attempts = told(&attempts_in_words(attempts), names);
@@ -76,9 +75,9 @@ pub(crate) fn left_out(table: &ComparedTable, names: &SideNames) -> Vec<String> 
 /// What the other side lacks.
 const fn no_counterpart(pairs: Pairs) -> &'static str {
     match pairs {
-        Pairs::Blocks { .. } => "none like it in the same block",
-        Pairs::Days { .. } => "none like it on the same day",
-        Pairs::Apart => "fewer than two like it",
+        Pairs::Blocks { .. } => "the same block lacks some",
+        Pairs::Days { .. } => "the same day lacks some",
+        Pairs::Apart => "fewer than two are like that",
     }
 }
 
@@ -121,8 +120,8 @@ mod tests {
         table.left_out = left.to_vec();
         let told = left_out(&table, &SideNames::of(&table));
         let expected = [
-            "1 run of native is not compared, because lnet-1.8.1 has none like it in the same block: read, 4 clients; create, 4 clients.",
-            "9 runs of nfs are not compared, because native has fewer than two like it: create, 4 clients.",
+            "1 run of native is not compared with lnet-1.8.1, of which the same block lacks some: read, 4 clients; create, 4 clients.",
+            "9 runs of nfs are not compared with native, of which fewer than two are like that: create, 4 clients.",
         ];
         assert_eq!(told, expected);
     }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use iolag_analysis::RunQuantity;
 use iolag_analysis::compare::{Beyond, ComparedTable, FailRule, LeftOut, RowKey, RuleJudgement, RuleOutcome};
+use iolag_analysis::{LogRange, RunQuantity};
 
 use super::between::times;
-use super::cells::{more_units, unit_names};
+use super::cells::{is_alone, more_units, unit_names};
 use super::left_out::rows_together;
 use super::names::{RowNames, SideNames};
 use crate::words::percent::ends;
@@ -61,11 +61,20 @@ fn sentence(outcome: &RuleOutcome, table: &ComparedTable, names: &SideNames, row
     let quantity = rule.map_or(table.quantity, |rule| rule.quantity);
     let (limit, beyond) = rule.map_or((1.0, Beyond::Above), |rule| (rule.factor, rule.beyond));
     let (row, side, base) = (rows.name(outcome.row), names.short(outcome.side), names.short(0));
-    let is = if ends(outcome.factor).iter().any(|end| end.is_finite()) {
+    let cell = table.rows.get(outcome.row).and_then(|row| row.cells.get(outcome.side - 1));
+    let is_known = ends(outcome.factor).iter().any(|end| end.is_finite());
+    if !is_known && matches!(outcome.judgement, RuleJudgement::CannotBeTold { .. }) {
+        let why = match cell.is_some_and(is_alone) {
+            true => "they have no pairs",
+            false => "their runs are only bounded",
+        };
+        return format!("cannot be told: {row} {quantity} of {side} by that of {base}, since {why}");
+    }
+    let is = if is_known {
         let times = times(outcome.factor, outcome.interval);
         format!("{row} {quantity} of {side} is {times} times that of {base}")
     } else {
-        format!("{row} {quantity} of {side} by that of {base} is open, since runs are only bounded")
+        format!("{row} {quantity} of {side} by that of {base} is not known")
     };
     let comparative = match beyond {
         Beyond::Above => "more",
@@ -73,9 +82,8 @@ fn sentence(outcome: &RuleOutcome, table: &ComparedTable, names: &SideNames, row
     };
     match (outcome.judgement, outcome.interval) {
         (RuleJudgement::Broken, _) => {
-            let is_faster = (quantity == RunQuantity::Rate) == (beyond == Beyond::Above);
-            let direction = if is_faster { "faster" } else { "slower" };
-            format!("fails: {is}, {comparative} than {limit}x: {direction}")
+            let direction = direction(outcome, quantity);
+            format!("fails: {is}, {comparative} than {limit}x{direction}")
         }
         (RuleJudgement::Kept, _) => format!("kept: {is}, not {comparative} than {limit}x"),
         (RuleJudgement::CannotBeTold { more: Some(more) }, None) => {
@@ -96,11 +104,20 @@ fn sentence(outcome: &RuleOutcome, table: &ComparedTable, names: &SideNames, row
     }
 }
 
+/// As in `: slower`, whichever way the rule looks; nothing where either may be.
+fn direction(outcome: &RuleOutcome, quantity: RunQuantity) -> &'static str {
+    let interval = outcome.interval.unwrap_or(LogRange::UNKNOWN);
+    let is_more = match (interval.low() > 0.0, interval.high() < 0.0) {
+        (true, _) => true,
+        (_, true) => false,
+        _ => return "",
+    };
+    if is_more == (quantity == RunQuantity::Rate) { ": faster" } else { ": slower" }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iolag_analysis::LogRange;
-
     use crate::words::comparison::samples::{hung_and_few, study};
 
     #[test]
@@ -136,7 +153,28 @@ mod tests {
         let mut hung = hung_and_few();
         hung.outcomes[0].factor = LogRange::UNKNOWN;
         hung.outcomes[0].interval = None;
-        let open = "read rate of /home by that of /scratch is open, since runs are only bounded";
-        assert!(told(&hung)[0].contains(open), "{:?}", told(&hung));
+        hung.outcomes[0].judgement = RuleJudgement::CannotBeTold { more: Some(4) };
+        let open =
+            "cannot be told: read rate of /home by that of /scratch, since their runs are only bounded";
+        assert_eq!(told(&hung)[0], open);
+        hung.rows[hung.outcomes[0].row].cells[0].runs = [0, 0];
+        assert!(told(&hung)[0].ends_with("since they have no pairs"), "{:?}", told(&hung));
+    }
+
+    #[test]
+    fn a_broken_rule_says_what_is_faster_and_not_what_it_asks_for() {
+        let mut table = hung_and_few();
+        let rule = |text: &str| text.parse().unwrap();
+        let mut said = |text: &str, low: f64, high: f64| {
+            table.rules[0] = rule(text);
+            table.outcomes[0].factor = LogRange::exactly((low * high).sqrt().ln());
+            table.outcomes[0].interval = Some(LogRange::between(low.ln(), high.ln()));
+            let told = rule_sentences(&table).remove(0).sentence;
+            told.rsplit_once("x").unwrap().1.to_owned()
+        };
+        assert_eq!(said("median < 3x", 1.9, 2.1), ": slower");
+        assert_eq!(said("median > 0.1x", 0.4, 0.6), ": faster");
+        assert_eq!(said("rate < 5x", 1.9, 2.1), ": faster");
+        assert_eq!(said("rate < 5x", 0.9, 2.1), "");
     }
 }

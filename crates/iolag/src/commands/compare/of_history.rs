@@ -187,10 +187,10 @@ pub fn workloads_meant(
         if all.contains(asked) {
             return Ok(BTreeSet::from([asked.to_owned()]));
         }
-        let has =
-            if all.is_empty() { "no benchmarks".to_owned() } else { format!("those of {}", listed(all)) };
+        let has = if all.is_empty() { String::new() } else { format!(", but those of {}", listed(all)) };
         return Err(Failure::unusable(format!(
-            "the history has no benchmarks of {asked} of these sides, but {has}"
+            "the history has no benchmarks of {} of these sides{has}",
+            one_line(asked)
         )));
     }
     if !stored.is_empty() {

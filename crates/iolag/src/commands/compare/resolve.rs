@@ -29,7 +29,8 @@ const OPEN_MOST: usize = 64;
 /// What the directory of a run has.
 const RECORD: &str = "run.json";
 /// Why nothing is compared with a side that was meant to be the base.
-const NO_BASE: &str = "nothing is compared with it, name another base";
+const NO_BASE: &str =
+    "nothing is compared with it, name another base (iolag compare campaign:RUN:SIDE campaign:RUN:OTHER)";
 /// Why there is nothing of another.
 const NO_SIDE: &str = "it is compared with nothing";
 

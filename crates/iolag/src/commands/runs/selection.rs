@@ -105,7 +105,7 @@ impl<'a> Selection<'a> {
             return Ok(found);
         }
         let records = || listed.iter().filter_map(|listed| listed.record.as_deref().ok());
-        let mut sentence = format!("no run has the label {name}={value}");
+        let mut sentence = format!("no run has the label {}", one_line(&format!("{name}={value}")));
         if records().any(has_it) {
             sentence.push_str(" and began in that time; choose another --since or --until");
         } else {
