@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Computes runs.tsv and series.tsv from what lies beside it, without iolag: with pyarrow, with sqlite3, and by what
+"""Computes runs.tsv, series.tsv and medians.tsv from what lies beside it, without iolag: with pyarrow, with sqlite3, and by what
 docs/store-format.md says of spools.
 
 usage: known_answers.py
 
 Each line has what tells samples apart, how many there are, the sums of their numbers, and the median of their durations: the
-middle one, of an even number the lower one of the middle two.
+middle one, of an even number the lower one of the middle two. Those of runs by which they are compared are in medians.tsv: of
+an even number the geometric mean of the middle two.
 """
 
 import collections
 import json
+import math
 import pathlib
 import shutil
 import sqlite3
@@ -40,6 +42,7 @@ def main():
             samples = read_spool(HERE / "store/runs" / run / "spool", record, names)
         rows += [{"run": run, **sample} for sample in samples]
     write("runs.tsv", rows, RUN_KEYS, RUN_SUMS)
+    write_medians("medians.tsv", rows)
     write("series.tsv", read_history(), SERIES_KEYS, SERIES_SUMS)
 
 
@@ -98,10 +101,24 @@ def read_history():
     return [dict(row) for row in rows]
 
 
-def write(name, rows, keys, sums):
+def groups_of(rows, keys):
     groups = collections.defaultdict(list)
     for row in rows:
         groups[tuple(str(row[key]) for key in keys)].append(row)
+    return groups
+
+
+def write_medians(name, rows):
+    lines = ["\t".join([*RUN_KEYS, "median_between_ns"])]
+    for key, group in sorted(groups_of(rows, RUN_KEYS).items()):
+        durations = sorted(row["duration_ns"] for row in group)
+        middle = durations[(len(group) - 1) // 2], durations[len(group) // 2]
+        lines.append("\t".join([*key, repr(math.sqrt(middle[0] * middle[1]))]))
+    (HERE / name).write_text("\n".join(lines) + "\n")
+
+
+def write(name, rows, keys, sums):
+    groups = groups_of(rows, keys)
     lines = ["\t".join([*keys, "samples", *sums, "median_ns"])]
     for key, group in sorted(groups.items()):
         durations = sorted(row["duration_ns"] for row in group)
