@@ -6,7 +6,6 @@ use iolag_analysis::compare::{
 use iolag_analysis::{analysed, run_values};
 
 use crate::bench::campaign::PlannedRun;
-use crate::bench::sides;
 use crate::messages::Stored;
 
 /// A run as a unit, by what is compared of its workload without saying so.
@@ -17,29 +16,34 @@ pub fn unit_of_stored(stored: &Stored) -> Unit {
     unit_of_run(record, &values)
 }
 
-/// Compares the sides of a campaign in the order in which they were named, also those that have no run; `None` if there is only one, or no run.
+/// Compares the sides of a campaign of these runs in the order in which they were named, also those of which none was made; `None` if there is only one side, or
+/// no run was made.
 ///
 /// # Errors
 /// If they have nothing in common, since too little of one was measured.
 pub fn compare_campaign<'a>(
-    named: &[sides::Side],
-    runs: impl IntoIterator<Item = (&'a PlannedRun, Unit)>,
+    planned: &[PlannedRun],
+    made: impl IntoIterator<Item = (&'a PlannedRun, Unit)>,
 ) -> Option<Result<ComparedTable, CompareError>> {
-    let mut runs: Vec<(&PlannedRun, Unit)> = runs.into_iter().collect();
-    runs.sort_by_key(|(run, _)| (run.number, run.block));
-    let side =
-        |side: &sides::Side| Side { name: side.shown(), units: Vec::new(), chosen_by: Default::default() };
-    let mut sides: Vec<Side> = named.iter().map(side).collect();
-    if sides.len() < 2 || runs.is_empty() {
+    let mut sides: Vec<Side> = Vec::new();
+    let mut places: Vec<(usize, String)> =
+        planned.iter().map(|run| (run.number, run.point.side.shown())).collect();
+    places.sort();
+    for (_, name) in places {
+        if sides.iter().all(|side| side.name != name) {
+            sides.push(Side { name, units: Vec::new(), chosen_by: Default::default() });
+        }
+    }
+    let mut made: Vec<(&PlannedRun, Unit)> = made.into_iter().collect();
+    made.sort_by_key(|(run, _)| (run.number, run.block));
+    if sides.len() < 2 || made.is_empty() {
         return None;
     }
-    for (run, unit) in runs {
+    for (run, unit) in made {
         let name = run.point.side.shown();
-        sides
-            .iter_mut()
-            .filter(|side| side.name == name)
-            .take(1)
-            .for_each(|side| side.units.push(unit.clone()));
+        if let Some(side) = sides.iter_mut().find(|side| side.name == name) {
+            side.units.push(unit);
+        }
     }
     let chosen_by = defining_labels(&sides);
     sides.iter_mut().for_each(|side| side.chosen_by.clone_from(&chosen_by));

@@ -64,7 +64,7 @@ pub fn conduct(
         MetadataForm::Json => String::from_utf8(campaign::json(&runs)?).map_err(Failure::bug)?,
         MetadataForm::Text | MetadataForm::MdWorkbench | MetadataForm::Csv => String::new(),
     };
-    let text = text + &comparison(&campaign.options.sides, &runs, options, common);
+    let text = text + &comparison(&campaign.runs, &runs, options, common);
     let delivered = output::deliver(common, &text, Kept::Run, || campaign::json(&runs));
     if let Some(history) = &history {
         let stored: Vec<&Stored> = runs.iter().map(|(_, stored)| *stored).collect();
@@ -91,13 +91,13 @@ fn how_to_go_on(lacking: usize, campaign: &Campaign, run: &RunId) -> String {
 
 /// The end of a campaign of several sides: which of them is faster is what it was made for.
 fn comparison(
-    sides: &[Side],
+    planned: &[PlannedRun],
     runs: &[(&PlannedRun, &Stored)],
     options: &CampaignArguments,
     common: &Common,
 ) -> String {
     let units = runs.iter().map(|(planned, stored)| (*planned, unit_of_stored(stored)));
-    let (Some(compared), Some((_, first))) = (compare_campaign(sides, units), runs.first()) else {
+    let (Some(compared), Some((_, first))) = (compare_campaign(planned, units), runs.first()) else {
         return String::new();
     };
     let again = format!("iolag compare campaign:{}", first.record.campaign);

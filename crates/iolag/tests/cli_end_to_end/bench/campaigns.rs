@@ -33,7 +33,12 @@ fn a_run_that_cannot_be_made_does_not_end_its_campaign() {
     let there = user.directory("there");
     let said = user.iolag(&bench(&["nowhere", &there], &["-n", "1,2"]));
     assert_eq!(said.code, 3, "{said:?}");
-    assert_eq!(said.errors.matches("nowhere").count(), 2, "told once for each of its runs: {said:?}");
+    let nowhere = user.path("nowhere").display().to_string();
+    let each = format!("cannot measure in {nowhere}: it does not exist");
+    assert_eq!(said.errors.matches(&each).count(), 2, "told once for each of its runs: {said:?}");
+    let whole = format!("{nowhere} cannot be compared: it has no run");
+    assert_eq!(said.errors.matches(&whole).count(), 1, "{said:?}");
+    assert_eq!(said.errors.matches("nowhere").count(), 3, "{said:?}");
     let made = records(&user);
     assert_eq!(made.len(), 2, "{said:?}");
     assert!(made.iter().all(|run| text(&run["coordinates"], "target") == there), "{made:?}");
@@ -205,7 +210,8 @@ fn what_an_earlier_command_measured_is_told_although_no_further_run_can_be_made(
         assert_eq!(user.iolag(&bench(targets, &["--repeat", "1"])).code, 3);
         let again = user.iolag(&bench(targets, &[&outputs[..], &["--resume", "last"]].concat()));
         assert_eq!(again.code, 3, "{again:?}");
-        assert_eq!(again.errors.matches(&*later).count(), 1, "{again:?}");
+        let each = format!("cannot measure in {later}: ");
+        assert_eq!(again.errors.matches(&each).count(), 1, "{again:?}");
         let made = records(&user).pop().unwrap();
         assert!(again.output.contains(text(&made, "id")), "{again:?}");
         let document = std::fs::read_to_string(&json).unwrap();

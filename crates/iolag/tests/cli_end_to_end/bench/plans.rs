@@ -84,7 +84,7 @@ fn errors_of_a_plan_have_file_and_line() {
     assert_eq!((refused.code, refused.output.as_str()), (2, ""), "{refused:?}");
     let expected = format!("{}:2: unknown field `repaet`", user.path("plan.toml").display());
     assert!(refused.errors.contains(&expected), "{refused:?}");
-    for (key, told) in [("repeat", "is too large"), ("working-name", "expected a string")] {
+    for (key, told) in [("repeat", "is too large"), ("working-name", "expected a text in quotes")] {
         let large = "100000000000000000000000";
         let refused = run(&user, &format!("{key} = {large}"), &["memory:"]);
         let integer = refused.errors.trim_end().split_once("integer ").map(|(_, integer)| integer);

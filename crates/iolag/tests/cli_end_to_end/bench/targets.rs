@@ -62,7 +62,9 @@ fn two_names_of_one_directory_are_not_compared() {
     assert_eq!(names(Path::new(&directory)), [""; 0]);
     // The same with something around it is another.
     let delayed = "delayed:1us:link";
-    user.fine(&[&["bench", "metadata", "x", delayed][..], &SMALL[..]].concat());
+    let said = user.fine(&[&["bench", "metadata", "x", delayed][..], &SMALL[..]].concat());
+    // Names that are relative are those of the runs, too.
+    assert!(said.output.contains("Speed by the median duration, in percent of /"), "{said:?}");
     let link = format!("campaign:last:delayed:1us:{directory}");
     user.fine(&["compare", "campaign:last:x", &link]);
 }
