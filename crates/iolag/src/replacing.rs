@@ -28,7 +28,9 @@ pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<()>
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(format!(".{}.part", std::process::id()));
     let temporary = Path::new(&temporary);
-    let written = File::create(temporary)
+    // What stands there is of a process that was killed, or a link that somebody made to be written through.
+    let _ = std::fs::remove_file(temporary);
+    let written = File::create_new(temporary)
         .and_then(|mut file| {
             found.map_or(Ok(()), |found| file.set_permissions(found.permissions()))?;
             write(&mut file)
@@ -63,6 +65,14 @@ mod tests {
             assert!(link.is_symlink());
         }
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "two");
-        assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 3, "nothing half-written stays");
+        // Somebody who may write to the directory knows the name that it has before it is whole.
+        let (precious, new) = (home.path().join("precious"), home.path().join("new"));
+        std::fs::rename(&file, &precious).unwrap();
+        symlink(&precious, home.path().join(format!("new.{}.part", std::process::id()))).unwrap();
+        put(&new, "four").unwrap();
+        assert_eq!(std::fs::read_to_string(&new).unwrap(), "four");
+        assert!(!new.is_symlink());
+        assert_eq!(std::fs::read_to_string(&precious).unwrap(), "two");
+        assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 4, "nothing half-written stays");
     }
 }
