@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use iolag_conduct::absolute;
-use iolag_model::{RunRecord, TargetRecord};
+use iolag_backend::redact;
+use iolag_conduct::{Failure, absolute};
+use iolag_model::{RunId, RunRecord, TargetRecord, one_line};
 
 use crate::commands::runs::selection::FoundRun;
 
@@ -30,13 +31,18 @@ impl Part {
         }
     }
 
+    /// The same in a sentence: it is out of run.json.
+    pub fn shown(&self) -> String {
+        one_line(&redact(self.name()))
+    }
+
     /// Whether `typed` means it: the directory of a bench may be relative.
-    pub fn is_called(&self, typed: &str) -> bool {
+    fn is_called(&self, typed: &str) -> bool {
         self.name() == typed || Path::new(self.name()) == absolute(Path::new(typed))
     }
 
     /// Whether its runs measured in what `typed` names: the path without symbolic links of what was named with them.
-    pub fn measured_in(&self, typed: &str, runs: &[FoundRun]) -> bool {
+    fn measured_in(&self, typed: &str, runs: &[FoundRun]) -> bool {
         let path = absolute(Path::new(typed));
         let own = runs.iter().filter(|run| self.has(&run.record));
         own.flat_map(|run| &run.record.targets)
@@ -79,6 +85,24 @@ pub fn parts_of(runs: &[FoundRun]) -> Vec<Part> {
     let place = |part: &Part| planned.unwrap_or_default().iter().position(|name| name == part.name());
     parts.sort_by_key(|part| place(part).unwrap_or(usize::MAX));
     parts
+}
+
+/// The part of a campaign that is called so, also by the path without symbolic links of what it was named with.
+///
+/// # Errors
+/// If there is none: what to choose from.
+pub fn part_called(typed: &str, campaign: &RunId, runs: &[FoundRun]) -> Result<Part, Failure> {
+    let parts = parts_of(runs);
+    let by_name = parts.iter().find(|known| known.is_called(typed));
+    let resolved = || parts.iter().find(|known| known.measured_in(typed, runs));
+    by_name.or_else(resolved).cloned().ok_or_else(|| {
+        let known: Vec<String> = parts.iter().map(Part::shown).collect();
+        Failure::unusable(format!(
+            "campaign {campaign} has no target or side {}: choose from {}",
+            one_line(&redact(typed)),
+            known.join(", ")
+        ))
+    })
 }
 
 /// The targets of a run, but those that only controls work on: the machine's own memory in a check.

@@ -18,7 +18,7 @@ use iolag_store::{BaselineName, Flaw, KeeperIdentity, RunDirectory};
 use super::of_history::{
     HistoryWanted, Remembered, are_days_compared, read as read_history, workloads_meant,
 };
-use super::parts::{Part, parts_of};
+use super::parts::{Part, part_called, parts_of};
 use crate::args::{HistoryPlace, SideChoice, SideName};
 use crate::commands::Located;
 use crate::commands::runs::selection::{FoundRun, FoundRuns, Selection};
@@ -147,12 +147,12 @@ impl Resolving<'_> {
         let runs = self.told(found, &side.text);
         let parts = parts_of(&runs);
         if parts.len() < 2 {
-            let only = parts.first().map(|part| format!(", {}", shown(part.name()))).unwrap_or_default();
+            let only = parts.first().map(|part| format!(", {}", part.shown())).unwrap_or_default();
             let advice = format!("campaign {id} has only one{only}; name a second side");
             return Err(needs_another(&advice));
         }
         let chosen = |part: Part| Chosen {
-            name: shown(part.name()),
+            name: part.shown(),
             label: None,
             runs: runs.iter().filter(|run| part.has(&run.record)).cloned().collect(),
             part: Some(part),
@@ -168,17 +168,7 @@ impl Resolving<'_> {
             SideChoice::Campaign { run, part: None } => (None, None, self.selection.campaign(run)?.1),
             SideChoice::Campaign { run, part: Some(part) } => {
                 let (id, mut found) = self.selection.campaign(run)?;
-                let parts = parts_of(&found.runs);
-                let by_name = parts.iter().find(|known| known.is_called(part));
-                let resolved = || parts.iter().find(|known| known.measured_in(part, &found.runs));
-                let Some(part) = by_name.or_else(resolved).cloned() else {
-                    let known: Vec<_> = parts.iter().map(|part| shown(part.name())).collect();
-                    let sentence = format!(
-                        "campaign {id} has no target or side {part}: choose from {}",
-                        known.join(", ")
-                    );
-                    return Err(Failure::unusable(sentence));
-                };
+                let part = part_called(part, &id, &found.runs)?;
                 found.runs.retain(|run| part.has(&run.record));
                 (Some(part), None, found)
             }
@@ -348,11 +338,6 @@ impl Resolving<'_> {
         sides.iter_mut().for_each(|side| side.chosen_by.clone_from(&chosen_by));
         Ok((sides, runs))
     }
-}
-
-/// A name out of run.json.
-fn shown(name: &str) -> String {
-    one_line(&redact(name))
 }
 
 /// Whether it is a target of a bench, and not the directory of a run.

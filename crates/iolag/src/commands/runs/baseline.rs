@@ -1,14 +1,14 @@
 //! `iolag baseline`: runs with which others are compared, under a name.
 
-use iolag_analysis::{RUNS_LEAST, joined};
+use iolag_analysis::RUNS_LEAST;
 use iolag_backend::redact;
-use iolag_model::{Anchor, RunRecord, RunState, WallSpan, counted};
+use iolag_model::{Anchor, RunRecord, RunState, WallSpan, counted, one_line};
 use iolag_report::{BaselineContent, baseline_sentence, baselines_text, write_baselines_json};
 use iolag_store::{Baseline, BaselineName, FoundBaseline, KeeperIdentity, RunDirectory, Store, StoreError};
 
 use crate::args::{BaselineCommand, BaselineRemove, BaselineSet, Common, SideChoice, SideName};
 use crate::commands::Located;
-use crate::commands::compare::parts::parts_of;
+use crate::commands::compare::parts::part_called;
 use crate::commands::runs::selection::Selection;
 use crate::commands::runs::show;
 use crate::output::{self, Printed};
@@ -82,16 +82,18 @@ fn meant(
         SideChoice::Campaign { run, part: None } => selection.campaign(run)?.1,
         SideChoice::Campaign { run, part: Some(part) } => {
             let (id, mut found) = selection.campaign(run)?;
-            let parts = parts_of(&found.runs);
-            let Some(part) = parts.iter().find(|known| known.is_called(part)) else {
-                let known = joined(parts.iter().map(|part| redact(part.name())).collect());
-                let sentence = format!("campaign {id} has no target or side {part}: choose from {known}");
-                return Err(Failure::unusable(sentence));
-            };
+            let part = part_called(part, &id, &found.runs)?;
             found.runs.retain(|run| part.has(&run.record));
             found
         }
     };
+    // A side of a campaign may have none.
+    if found.runs.is_empty() {
+        return Err(Failure::unusable(format!(
+            "{} has no run that a baseline could have",
+            one_line(&redact(name))
+        )));
+    }
     let own = found.runs.iter().map(|run| chosen(located, store, &run.path.to_string_lossy()));
     let without =
         |sentence: String| format!("{sentence}; it may belong to {name}, and the baseline is without it");

@@ -215,6 +215,9 @@ fn a_side_without_a_run_is_told_where_the_others_are_compared() {
     let cells = document["rows"][0]["cells"].as_array().unwrap();
     assert_eq!(text(&cells[0], "word"), "no-run", "{document}");
     assert_eq!(document["left_out"][0]["side"], "fails", "{document}");
+    let none = user.iolag(&["baseline", "set", "nothing", "campaign:last:fails"]);
+    assert_eq!((none.code, none.output.as_str()), (3, ""), "{none:?}");
+    assert!(none.errors.contains("campaign:last:fails has no run that a baseline could have"), "{none:?}");
 }
 
 #[test]
