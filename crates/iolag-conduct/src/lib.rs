@@ -29,7 +29,7 @@ pub use bench::conducting::{CampaignAttendant, CampaignEnd, conduct_campaign};
 pub use bench::metadata::plan::plan_metadata;
 pub use bench::options::{BenchOptions, Repeating};
 pub use bench::plan::plan_bench;
-pub use bench::putting_back::not_put_back;
+pub use bench::sides::putting_back::not_put_back;
 pub use bench::sides::{Side, SideCommand};
 pub use check::conducting::{Checked, conduct_check};
 pub use check::plan::{CheckOptions, PlannedCheck, plan_check};

@@ -8,11 +8,9 @@ mod differing;
 mod floor;
 mod measurer;
 pub(crate) mod metadata;
-mod one_directory;
 pub(crate) mod options;
 mod order;
 pub(crate) mod plan;
-pub(crate) mod putting_back;
 pub(crate) mod sides;
 mod stopping;
 

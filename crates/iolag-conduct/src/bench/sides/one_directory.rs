@@ -5,7 +5,7 @@ use std::path::Path;
 use iolag_backend::Target;
 use iolag_model::{Nanoseconds, one_line};
 
-use super::sides::Side;
+use super::Side;
 use crate::contact::scout::{Answer, ask};
 use crate::failure::Failure;
 
@@ -17,7 +17,9 @@ const PATIENCE: Nanoseconds = Nanoseconds::from_seconds(5);
 ///
 /// # Errors
 /// If there are such two, or the user does not want to wait.
-pub(super) fn refuse_one_directory<'a>(sides: impl Iterator<Item = &'a Side>) -> Result<(), Failure> {
+pub(in crate::bench) fn refuse_one_directory<'a>(
+    sides: impl Iterator<Item = &'a Side>,
+) -> Result<(), Failure> {
     let mut named: Vec<(&Target, &Path)> = Vec::new();
     for side in sides.filter(|side| side.before.is_none() && side.after.is_none()) {
         if let Some(path) = side.target.directory()

@@ -10,7 +10,7 @@ use crate::run::conduct::Conducted;
 use crate::storing::place::STORE_DEADLINE;
 
 /// Writes it down, if the side has such a command; why that is not possible, as a sentence.
-pub(super) fn note(
+pub(in crate::bench) fn note(
     run: &PlannedRun,
     conducted: &mut Conducted,
     put_back: &Result<(), Undone>,
