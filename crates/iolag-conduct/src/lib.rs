@@ -26,6 +26,7 @@ mod storing;
 pub use bench::campaign::{Campaign, PlannedRun};
 pub use bench::compared::{compare_campaign, unit_of_stored};
 pub use bench::conducting::{CampaignAttendant, CampaignEnd, conduct_campaign};
+pub use bench::conductor::Conductor;
 pub use bench::metadata::plan::plan_metadata;
 pub use bench::options::{BenchOptions, Repeating};
 pub use bench::plan::plan_bench;

@@ -12,6 +12,7 @@ use iolag_workload::workload;
 
 use crate::bench::campaign::{Campaign, PlannedRun, Point};
 use crate::bench::compared::unit_of_stored;
+use crate::bench::conductor::Conductor;
 use crate::bench::continuing::{positions, working_place};
 use crate::bench::measurer::{self, BenchAssignment};
 use crate::bench::sides::one_directory::refuse_one_directory;
@@ -61,9 +62,9 @@ pub struct CampaignEnd {
     pub lacking: usize,
 }
 
-/// Conducts the runs of a campaign that are left, besides those that `earlier` commands have stored, which have their numbers. One that cannot be
-/// made, or that hangs, is told, and the next one begins; only the user ends the campaign, a side that could not be put back, and what it is to
-/// come to.
+/// Conducts the runs of a campaign that are left, besides those that `earlier` commands have stored, which have their numbers; who goes on
+/// with one is its [`Conductor`]. One that cannot be made, or that hangs, is told, and the next one begins; only the user ends the campaign, a
+/// side that could not be put back, and what it is to come to.
 ///
 /// # Errors
 /// If no run could be made, and none was made earlier, or two sides are one directory.
@@ -79,6 +80,7 @@ pub fn conduct_campaign(
         keeper,
         interruption: Interruption::new(&keeper.signals),
         id: campaign.id.clone(),
+        conductor: None,
     };
     let mut end = CampaignEnd { conducted: Vec::new(), code: ExitCode::Fine, lacking: 0 };
     let mut failed = 0;
@@ -156,6 +158,8 @@ struct Conducting<'a> {
     interruption: Interruption<'a>,
     /// The campaign's id, once it has one.
     id: Option<RunId>,
+    /// Of a campaign that this command begins; who goes on with one has it already.
+    conductor: Option<Conductor>,
 }
 
 impl Conducting<'_> {
@@ -262,6 +266,9 @@ impl Conducting<'_> {
         let device = facts.and_then(|facts| facts.file_system.device_number());
         let spool_parent = choose_spool(found, device.as_slice(), &mut trust);
         let id = new_run_id(found)?;
+        if self.id.is_none() {
+            self.conductor = Some(Conductor::of(&id)?);
+        }
         let campaign = self.id.get_or_insert_with(|| id.clone()).clone();
         let name = target.to_string();
         let beginning = Beginning {

@@ -3,6 +3,7 @@
 pub(crate) mod campaign;
 pub(crate) mod compared;
 pub(crate) mod conducting;
+pub(crate) mod conductor;
 mod continuing;
 mod differing;
 mod floor;

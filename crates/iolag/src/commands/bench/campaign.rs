@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use iolag_analysis::figure::{SweepRun, sweep_figures};
 use iolag_analysis::{MetadataAnalysis, analyse_metadata};
-use iolag_conduct::{Campaign, Failure, PlannedRun, Stored, not_put_back, summarise, values_of};
+use iolag_conduct::{Campaign, Conductor, Failure, PlannedRun, Stored, not_put_back, summarise, values_of};
 use iolag_model::{RunId, RunRecord, RunState, counted, format_count};
 use iolag_report::{CampaignRun, campaign_text};
 use iolag_store::RunDirectory;
@@ -17,17 +17,27 @@ use crate::commands::{Located, refuse_running};
 use crate::look::Look;
 use crate::output;
 
-/// Goes on with the campaign that the run `name` belongs to: the runs of it that need not be made again, each with its number and its place.
+/// A run that an earlier command has stored: its number in [`Campaign::runs`], what it measured, and its place.
+pub type Earlier = (usize, Stored, PathBuf);
+
+/// Goes on with the campaign that the run `name` belongs to: the right to conduct it, and the runs of it that need not be made again.
 ///
 /// # Errors
-/// If there is no such run, or the campaign is another one than this.
+/// If there is no such run, the campaign is another one than this, or it is still being conducted.
 pub fn resume(
     campaign: &mut Campaign,
     name: &str,
     common: &Common,
-) -> Result<Vec<(usize, Stored, PathBuf)>, Failure> {
+) -> Result<(Conductor, Vec<Earlier>), Failure> {
     let located = Located::of(common)?;
-    let (id, records, units) = output::ask_store(&located.root, || members(&located, name))?;
+    // By a run that is there: the first may be removed, and which is the last may change.
+    let (id, named) = output::ask_store(&located.root, || {
+        let (id, runs) = ended_runs(&located, name)?;
+        Ok((id, runs.first().map_or_else(|| name.to_owned(), |run| run.path.display().to_string())))
+    })?;
+    let conductor = Conductor::of(&id)?;
+    // Only now it has no further runs but those that this command makes.
+    let (records, units) = output::ask_store(&located.root, || members(&located, &named))?;
     campaign.resume(&id, &records, &units)?;
     output::notice(common, &format!("going on with campaign {id}: {}", progress(campaign)));
     not_put_back(&records).iter().for_each(|told| output::complain(told));
@@ -39,7 +49,7 @@ pub fn resume(
         let (stored, run) = output::ask_store(&located.root, || stored_run(&located, &id))?;
         Ok((index, stored, run))
     };
-    done.into_iter().map(stored).collect()
+    Ok((conductor, done.into_iter().map(stored).collect::<Result<_, Failure>>()?))
 }
 
 /// As in `3 of 8 runs are already complete, and 1 hung or failed, which stays`.
@@ -52,17 +62,23 @@ fn progress(campaign: &Campaign) -> String {
     if bounded == 0 { all } else { format!("{all}, and {bounded} hung or failed, which stays") }
 }
 
-/// The campaign of a run, all runs of it, and those that are units of comparisons.
-fn members(located: &Located, name: &str) -> Result<(RunId, Vec<RunRecord>, BTreeSet<RunId>), Failure> {
+/// The campaign of a run, and all runs of it, none of which still runs.
+fn ended_runs(located: &Located, name: &str) -> Result<(RunId, Vec<FoundRun>), Failure> {
     let (campaign, found) = Selection::of(located).campaign(name)?;
     found.runs.iter().try_for_each(|run| refuse_running(&run.record))?;
+    Ok((campaign, found.runs))
+}
+
+/// All runs of the campaign of a run, and those that are units of comparisons.
+fn members(located: &Located, name: &str) -> Result<(Vec<RunRecord>, BTreeSet<RunId>), Failure> {
+    let (_, runs) = ended_runs(located, name)?;
     let mut units = BTreeSet::new();
-    for run in &found.runs {
+    for run in &runs {
         if run.record.state == RunState::Complete || has_bounds(run)? {
             units.insert(run.record.id.clone());
         }
     }
-    Ok((campaign, found.runs.into_iter().map(|run| run.record).collect(), units))
+    Ok((runs.into_iter().map(|run| run.record).collect(), units))
 }
 
 /// Whether a run that is not complete says something all the same.

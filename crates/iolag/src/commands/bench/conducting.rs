@@ -35,9 +35,12 @@ pub fn conduct(
     // While relative paths still mean what they did when it was typed.
     let history =
         options.history.as_deref().map(|place| Chosen::new(&HistoryPlace::named(place))).transpose()?;
-    let earlier = match &options.resume {
-        Some(name) => resume(&mut campaign, name, common)?,
-        None => Vec::new(),
+    let (_conductor, earlier) = match &options.resume {
+        Some(name) => {
+            let (conductor, earlier) = resume(&mut campaign, name, common)?;
+            (Some(conductor), earlier)
+        }
+        None => (None, Vec::new()),
     };
     history.as_ref().map_or(Ok(()), |history| remember::refuse_unusable(history, common))?;
     leave_current_directory();

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::Scene;
+use crate::support::{Scene, wait_for};
 use crate::user::{User, number, text};
 
 /// A bench that takes no time.
@@ -107,6 +107,31 @@ fn a_campaign_that_is_being_measured_is_not_gone_on_with() {
     running.finish();
     assert_eq!(refused.code, Some(2), "{refused:?}");
     assert!(refused.stderr.contains("is still running; end it first"), "{refused:?}");
+}
+
+#[test]
+fn a_campaign_that_is_between_two_runs_is_not_gone_on_with() {
+    let scene = Scene::new();
+    let begun = scene.path().join("begun");
+    let after = format!("echo > {}; sleep 2", begun.display());
+    let side = |name: &str| {
+        format!(
+            "[[side]]\nname = {name:?}\ntarget = \"memory:\"\nafter = {{ command = [\"sh\", \"-c\", {after:?}] }}\n"
+        )
+    };
+    let bench =
+        "[[bench]]\nworkload = \"metadata\"\ndatasets = 1\nprecreate = [5]\nobjects = 2\niterations = 1\n";
+    std::fs::write(scene.path().join("plan.toml"), format!("{}{}{bench}", side("a"), side("b"))).unwrap();
+    let running = scene.start(&["run", "plan.toml"]);
+    wait_for("the command after a run", || begun.exists().then_some(()));
+    let refused = scene.run(&["run", "plan.toml", "--resume", "last"]);
+    let done = running.finish();
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("is still being measured on this host"), "{refused:?}");
+    assert!(!refused.stderr.contains("was killed"), "{refused:?}");
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let again = scene.run(&["run", "plan.toml", "--resume", "last"]);
+    assert_eq!(again.code, Some(0), "it has ended: {again:?}");
 }
 
 #[test]
