@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use iolag_backend::redact;
@@ -13,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::args::{ColourWhen, Common};
-use crate::replacing::{LINK, is_link_to_file, replace};
+use crate::replacing::{DATABASE, LINK, is_database, is_link_to_file, replace};
 
 /// Sentences in narrower lines cannot be read. Tables may be wider than a terminal; they break where it does.
 const WIDTH_MIN: usize = 40;
@@ -196,12 +197,6 @@ pub fn refuse_lost_files(report: Option<&Path>, common: &Common) -> Result<(), F
     let Some(report) = report else { return Ok(()) };
     refuse_lost(report, "report")?;
     let Some(json) = common.json.as_deref().filter(|path| !is_standard_output(path)) else { return Ok(()) };
-    // A directory may have two names; in a child, since it may hang.
-    let place = |path: &Path| {
-        let path = iolag_conduct::absolute(path);
-        let parent = path.parent().and_then(|parent| parent.canonicalize().ok());
-        (parent, path.file_name().map(ToOwned::to_owned))
-    };
     let is_device = || report.metadata().is_ok_and(|metadata| !metadata.is_file());
     match ask("scribe", STORE_DEADLINE, || place(json) == place(report) && !is_device())? {
         Answer::Given(true) => Err(Failure::usage(format!(
@@ -213,13 +208,52 @@ pub fn refuse_lost_files(report: Option<&Path>, common: &Common) -> Result<(), F
     }
 }
 
+/// Refuses to replace by a result what the command itself reads or writes.
+///
+/// # Errors
+/// One sentence.
+pub fn refuse_needed_files(report: Option<&Path>, common: &Common, needed: &[&Path]) -> Result<(), Failure> {
+    let json = common.json.as_deref().filter(|path| !is_standard_output(path));
+    for (path, what) in
+        json.map(|path| (path, "JSON document")).into_iter().chain(report.map(|path| (path, "report")))
+    {
+        match ask("scribe", STORE_DEADLINE, || needed.iter().any(|needed| is_same(path, needed)))? {
+            Answer::Given(false) => {}
+            Answer::Given(true) => {
+                return Err(Failure::usage(format!(
+                    "cannot write the {what} {}: the command needs that file itself; name another file",
+                    path.display()
+                )));
+            }
+            Answer::None { age, .. } => return Err(Failure::unusable(silent_file(what, path, age))),
+        }
+    }
+    Ok(())
+}
+
+/// Whether two paths lead to one file, be it there or not; to be called in a child, since it may hang.
+fn is_same(one: &Path, other: &Path) -> bool {
+    match (one.metadata(), other.metadata()) {
+        (Ok(one), Ok(other)) => one.is_file() && (one.dev(), one.ino()) == (other.dev(), other.ino()),
+        _ => place(one) == place(other),
+    }
+}
+
+/// A directory may have two names.
+fn place(path: &Path) -> (Option<PathBuf>, Option<OsString>) {
+    let path = iolag_conduct::absolute(path);
+    let parent = path.parent().and_then(|parent| parent.canonicalize().ok());
+    (parent, path.file_name().map(ToOwned::to_owned))
+}
+
 fn refuse_lost(path: &Path, what: &str) -> Result<(), Failure> {
     let path = iolag_conduct::absolute(path);
     let parent = path.parent().unwrap_or(Path::new("/")).to_owned();
     let question = || match (parent.is_dir(), path.is_dir()) {
         (false, _) => Some(format!("there is no directory {}; make it first", parent.display())),
         (true, true) => Some("it is a directory; name a file".to_owned()),
-        (true, false) => is_link_to_file(&path).then(|| LINK.to_owned()),
+        (true, false) if is_link_to_file(&path) => Some(LINK.to_owned()),
+        (true, false) => is_database(&path).then(|| DATABASE.to_owned()),
     };
     match ask("scribe", STORE_DEADLINE, question)? {
         Answer::Given(None) => Ok(()),

@@ -1,10 +1,24 @@
 //! Files for the user, which appear as a whole or not at all.
 
 use std::fs::{File, OpenOptions};
+use std::io::Read;
 use std::path::Path;
 
 /// Why a file is not written through it.
 pub const LINK: &str = "it is a symbolic link; name the file that it leads to";
+
+/// Why a file with a history in it is not replaced.
+pub const DATABASE: &str = "it is a database, as a history is; name another file";
+
+/// Whether this is a file of a database. No result is one, so who names it means something else.
+pub fn is_database(path: &Path) -> bool {
+    const BEGINNING: &[u8; 16] = b"SQLite format 3\0";
+    let mut found = [0; BEGINNING.len()];
+    // Opening a pipe would wait for who writes to it.
+    path.metadata().is_ok_and(|metadata| metadata.is_file())
+        && File::open(path).and_then(|mut file| file.read_exact(&mut found)).is_ok()
+        && found == *BEGINNING
+}
 
 /// Whether this is a symbolic link to a file, or to none: whoever made it means it to stay, and who may write to its directory chose the file.
 /// One to a pipe or device, such as /dev/stdout, is written to.
@@ -16,10 +30,13 @@ pub fn is_link_to_file(path: &Path) -> bool {
 /// Replaces a file, whose mode stays. A pipe or device of the user's is written as it is.
 ///
 /// # Errors
-/// If it cannot be written, or [`is_link_to_file`]; nothing half-written stays.
+/// If it cannot be written, or [`is_link_to_file`], or [`is_database`]; nothing half-written stays.
 pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<()>) -> std::io::Result<()> {
     if is_link_to_file(path) {
         return Err(std::io::Error::other(LINK));
+    }
+    if is_database(path) {
+        return Err(std::io::Error::other(DATABASE));
     }
     let found = path.metadata().ok();
     if found.as_ref().is_some_and(|metadata| !metadata.is_file()) {

@@ -46,6 +46,7 @@ pub fn run(options: &RunPlan, common: &Common) -> Result<ExitCode, Failure> {
     let keeper = become_keeper(store_of(common), typed())?;
     let file =
         UserFile::read(&options.plan, PLAN).map_err(|failure| meant_ready_made(failure, &options.plan))?;
+    output::refuse_needed_files(options.campaign.report.as_deref(), common, &[&options.plan])?;
     let document = PlanDocument::parse(&file.source()).map_err(Failure::usage)?;
     let of_file = document.history(&file.source()).map_err(Failure::usage)?;
     let (names, is_secret) = (document.programs(), document.has_secret());

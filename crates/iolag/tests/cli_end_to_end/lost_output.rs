@@ -123,6 +123,41 @@ fn two_results_are_not_written_to_one_file_and_none_through_a_link() {
 }
 
 #[test]
+fn no_result_replaces_a_history_or_what_the_command_needs() {
+    let user = User::new();
+    let bench = ["bench", "metadata", "memory:", "-D1", "-P10", "-I5", "-R1", "-q"];
+    let refused = |arguments: &[&str], told: &str| {
+        let said = user.iolag(arguments);
+        assert_eq!((said.code, said.output.as_str()), (2, ""), "{arguments:?}: {said:?}");
+        assert!(said.errors.contains(told), "{arguments:?}: {said:?}");
+    };
+    let needed = "the command needs that file itself";
+    for output in ["--report", "--json"] {
+        refused(&[&bench[..], &["--history", "new.db", output, "./new.db"]].concat(), needed);
+    }
+    user.fine(&[&bench[..], &["--history", "h.db"]].concat());
+    let database = "it is a database, as a history is";
+    let shown = ["show", "history", "--history", "h.db"];
+    let compared = ["compare", "history:/a", "history:/b", "--history", "h.db"];
+    for (arguments, output) in
+        [(&shown[..], "--json"), (&compared, "--json"), (&compared, "--report"), (&bench, "--report")]
+    {
+        refused(&[arguments, &[output, "h.db"]].concat(), database);
+    }
+    let plan =
+        "[[bench]]\nworkload = \"metadata\"\ndatasets = 1\nprecreate = [5]\nobjects = 2\niterations = 1\n";
+    std::fs::write(user.path("plan.toml"), plan).unwrap();
+    std::os::unix::fs::symlink(user.path("plan.toml"), user.path("link.toml")).unwrap();
+    for plan in ["plan.toml", "link.toml"] {
+        for output in ["--report", "--json"] {
+            refused(&["run", plan, "memory:", output, "plan.toml"], needed);
+        }
+    }
+    assert_eq!(std::fs::read_to_string(user.path("plan.toml")).unwrap(), plan);
+    assert!(std::fs::read(user.path("h.db")).unwrap().starts_with(b"SQLite format 3\0"));
+}
+
+#[test]
 fn what_is_left_where_a_document_is_lost_is_told_as_it_is() {
     let user = User::new();
     let bench = ["bench", "metadata", "memory:", "-D1", "-P10", "-I5", "-R1", "-q", "--repeat", "2"];

@@ -35,6 +35,8 @@ pub fn conduct(
     // While relative paths still mean what they did when it was typed.
     let history =
         options.history.as_deref().map(|place| Chosen::new(&HistoryPlace::named(place))).transpose()?;
+    let needed: Vec<&Path> = history.as_ref().and_then(Chosen::file).into_iter().collect();
+    output::refuse_needed_files(options.report.as_deref(), common, &needed)?;
     let (_conductor, earlier) = match &options.resume {
         Some(name) => {
             let (conductor, earlier) = resume(&mut campaign, name, common)?;

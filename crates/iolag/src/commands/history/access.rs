@@ -49,6 +49,11 @@ impl Chosen {
         self.places.shown_history()
     }
 
+    /// Its file, if it is no server.
+    pub fn file(&self) -> Option<&Path> {
+        (!is_server(&self.places.history)).then(|| Path::new(&self.places.history))
+    }
+
     /// What the watch of it on this host publishes, if one runs.
     pub fn live_watch(&self) -> Option<WatchStatus> {
         match read_status(&self.places.present_runtime()?) {
