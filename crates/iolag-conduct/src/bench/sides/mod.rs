@@ -32,6 +32,9 @@ const LONG: Nanoseconds = Nanoseconds::from_seconds(5);
 /// How often it is looked at by the keeper.
 const LOOK: Nanoseconds = Nanoseconds::from_milliseconds(20);
 
+/// How a sentence ends that is told while a campaign ends because of it.
+pub(super) const CAMPAIGN_ENDS: &str = ", so the campaign ends";
+
 /// What is compared with others: a target, and what brings it into the state that is measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Side {
@@ -150,11 +153,11 @@ pub(super) fn execute(
     attend(when, command, interruption, &mut is_long).map_err(|undone| {
         let afterwards = if when == When::After { Afterwards::Unknown } else { undone.afterwards };
         let consequence = match (when, afterwards) {
-            (When::Before, Afterwards::Known) => "this run is not made",
+            (When::Before, Afterwards::Known) => "this run is not made".to_owned(),
             (When::Before, Afterwards::Unknown) => {
-                "this run is not made, and nobody knows what is in place now, so the campaign ends"
+                format!("this run is not made, and nobody knows what is in place now{CAMPAIGN_ENDS}")
             }
-            (When::After, _) => "nobody knows what is in place now, so the campaign ends",
+            (When::After, _) => format!("nobody knows what is in place now{CAMPAIGN_ENDS}"),
         };
         let failure = match afterwards {
             Afterwards::Known => undone.failure,

@@ -4,7 +4,7 @@ use iolag_model::{PutBack, RunRecord, one_line};
 use iolag_store::RunDirectory;
 
 use crate::bench::campaign::PlannedRun;
-use crate::bench::sides::Undone;
+use crate::bench::sides::{CAMPAIGN_ENDS, Undone};
 use crate::contact::scout::{Answer, ask};
 use crate::run::conduct::Conducted;
 use crate::storing::place::STORE_DEADLINE;
@@ -46,7 +46,8 @@ pub fn not_put_back<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Opt
     }
     let trouble = match &last.put_back {
         Some(PutBack::Done) => return None,
-        Some(PutBack::Failed { reason }) => reason.clone(),
+        // That was then.
+        Some(PutBack::Failed { reason }) => reason.strip_suffix(CAMPAIGN_ENDS).unwrap_or(reason).to_owned(),
         None => {
             let command = one_line(&after.join(" "));
             format!(

@@ -274,6 +274,8 @@ fn a_side_that_cannot_be_put_back_ends_the_campaign() {
     let gone_on = user.iolag(&["run", "plan.toml", "--resume", "last"]);
     let told = "was the last of this campaign: the command after runs of stuck, /";
     assert!(gone_on.errors.contains(told), "{gone_on:?}");
+    let first = gone_on.errors.lines().find(|line| line.contains(told)).unwrap();
+    assert!(first.ends_with("nobody knows what is in place now"), "it goes on: {gone_on:?}");
     let again = user.iolag(&["run", "plan.toml", "--resume", "last"]);
     assert_eq!(again.code, 0, "{again:?}");
     assert!(!again.errors.contains("was the last"), "what came after it ended well: {again:?}");
