@@ -75,6 +75,7 @@ impl Campaign {
             stopping: repeat.stopping(),
             name: name.clone(),
             sides: self.sides(),
+            coordinates: self.coordinates(),
             side: point.side.record(),
         }
     }
@@ -87,6 +88,21 @@ impl Campaign {
         let mut sides: Vec<String> = points.into_iter().map(|(_, side)| side.coordinate()).collect();
         sides.dedup();
         if sides.len() > 1 { sides } else { Vec::new() }
+    }
+
+    /// What is measured of each side.
+    fn coordinates(&self) -> BTreeMap<String, Vec<String>> {
+        let mut first: Vec<&PlannedRun> = self.runs.iter().filter(|run| run.block == 1).collect();
+        first.sort_by_key(|run| run.number);
+        let mut coordinates: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let all = first.iter().flat_map(|run| &run.point.coordinates);
+        for (name, value) in all.filter(|(name, _)| !["target", "side"].contains(&name.as_str())) {
+            let values = coordinates.entry(name.clone()).or_default();
+            if !values.contains(value) {
+                values.push(value.clone());
+            }
+        }
+        coordinates
     }
 
     /// What a run of this point has attached.
@@ -175,8 +191,14 @@ impl Campaign {
                     [] => "one side".to_owned(),
                     several => one_line(&several.join(", ")),
                 };
+                let is_added = now.iter().any(|side| !before.contains(side));
+                let advice = if is_added {
+                    ": what is added would have no turn in the blocks that are done; make a campaign of its own"
+                } else {
+                    "; give the targets or sides that it was made with, in the same order"
+                };
                 Err(Failure::usage(format!(
-                    "campaign {id} is of {}, and not of {}: what is added would have no turn in the blocks that are done; make a campaign of its own",
+                    "campaign {id} is of {}, and not of {}{advice}",
                     shown(before),
                     shown(&now)
                 )))

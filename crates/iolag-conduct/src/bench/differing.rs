@@ -13,7 +13,7 @@ pub(super) fn options(
 ) -> BTreeMap<String, String> {
     let mut options = options_of(spec);
     options.extend(labels.iter().map(|(name, value)| (format!("the label {name}"), value.clone())));
-    let Some(CampaignPlan { order, stopping, name, side, .. }) = plan else { return options };
+    let Some(CampaignPlan { order, stopping, name, coordinates, side, .. }) = plan else { return options };
     let SideRecord { before, after } = side.clone().unwrap_or_default();
     let given = [
         ("order", Some(order.to_string())),
@@ -24,6 +24,7 @@ pub(super) fn options(
         ("after", (!after.is_empty()).then(|| after.join(" "))),
     ];
     options.extend(given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
+    options.extend(coordinates.iter().map(|(name, values)| (option_of(name).to_owned(), values.join(", "))));
     options
 }
 
@@ -48,8 +49,7 @@ pub(super) fn foreign_place(record: &RunRecord, planned: &[(&BTreeMap<String, St
         if !known.contains(was) {
             let known: Vec<String> = known.into_iter().map(|known| one_line(known)).collect();
             let is = if known.is_empty() { "not given".to_owned() } else { known.join(", ") };
-            // What the coordinate says is how many there are before.
-            let name = if name == "objects" { "precreate" } else { name };
+            let name = option_of(name);
             foreign.push(format!("{name} was {} and is {is}", one_line(was)));
         }
     }
@@ -58,4 +58,9 @@ pub(super) fn foreign_place(record: &RunRecord, planned: &[(&BTreeMap<String, St
         foreign.push(format!("repeat was at least {} and is {most}", record.repetition));
     }
     foreign.join("; ")
+}
+
+/// What the user says to choose a coordinate: that of objects says how many there are before.
+fn option_of(coordinate: &str) -> &str {
+    if coordinate == "objects" { "precreate" } else { coordinate }
 }

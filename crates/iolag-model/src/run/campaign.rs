@@ -1,5 +1,7 @@
 //! What was planned of the campaign that a run belongs to.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Nanoseconds;
@@ -18,6 +20,9 @@ pub struct CampaignPlan {
     /// What is compared, by the names of sides, else targets, in the order in which they were named; none where there is only one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sides: Vec<String>,
+    /// What is measured of each of them, by the names of the other coordinates, in the order in which it was named.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub coordinates: BTreeMap<String, Vec<String>>,
     /// What was executed around its runs of this side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side: Option<SideRecord>,

@@ -129,7 +129,9 @@ mod tests {
         record.id = id.parse().unwrap();
         record.campaign = campaign.parse().unwrap();
         let sides = ["memory:", "/x"].map(str::to_owned).to_vec();
-        record.plan = Some(CampaignPlan { sides, ..CampaignPlan::default() });
+        let values = |name: &str, values: [&str; 2]| (name.to_owned(), values.map(str::to_owned).to_vec());
+        let coordinates = [values("clients", ["1", "2"]), values("objects", ["1000", "2000"])].into();
+        record.plan = Some(CampaignPlan { sides, coordinates, ..CampaignPlan::default() });
         record.labels.clear();
         record.coordinates = run.point.coordinates.clone();
         (record.block, record.repetition) = (run.block, run.repetition);
@@ -182,8 +184,11 @@ mod tests {
             let plan = order.map(|order| CampaignPlan { order, ..plan.clone() });
             let refused = refused(&RunRecord { plan, ..made.clone() });
             let was = order.map_or("not given", Order::name);
-            let expected = format!("was made with other options: order was {was} and is interleaved; give");
-            assert!(refused.contains(&expected), "{refused}");
+            let expected = format!("order was {was} and is interleaved; ");
+            assert!(
+                refused.contains("was made with other options: ") && refused.contains(&expected),
+                "{refused}"
+            );
         }
         let stopping = Some(Stopping { precision: 0.05, budget_ns: Nanoseconds::from_seconds(600) });
         let precise =
@@ -195,12 +200,22 @@ mod tests {
             refused(&RunRecord { plan: Some(CampaignPlan { sides, ..plan.clone() }), ..made.clone() })
         };
         for (before, expected) in [
-            (&["memory:", "/x", "/y"][..], "is of memory:, /x, /y, and not of memory:, /x: what is added"),
+            (
+                &["memory:", "/x", "/y"][..],
+                "is of memory:, /x, /y, and not of memory:, /x; give the targets or sides",
+            ),
             (&[], "is of one side, and not of memory:, /x: what is added"),
         ] {
             let refused = with_sides(before);
             assert!(refused.contains(expected), "{refused}");
         }
+        let mut fewer = plan.clone();
+        fewer.coordinates.insert("objects".to_owned(), vec!["2000".to_owned()]);
+        let added = refused(&RunRecord { plan: Some(fewer), ..made.clone() });
+        assert!(
+            added.contains("was made with other options: precreate was 2000 and is 1000, 2000; give"),
+            "{added}"
+        );
         let mut labelled = made.clone();
         labelled.labels.insert("client".to_owned(), "new".to_owned());
         assert!(

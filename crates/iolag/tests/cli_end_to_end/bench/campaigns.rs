@@ -188,7 +188,10 @@ fn a_campaign_is_gone_on_with_where_it_ended() {
     }
     let fewer = user.iolag(&bench(&[&there, &later], &["-n", "1", "--repeat", "2", "--resume", "last"]));
     assert_eq!(fewer.code, 2, "{fewer:?}");
-    assert!(fewer.errors.contains("would not be made by these options: clients was 2 and is 1"), "{fewer:?}");
+    assert!(
+        fewer.errors.contains("was made with other options: clients was 1, 2 and is 1; give"),
+        "{fewer:?}"
+    );
     assert_eq!(records(&user).len(), 4);
 
     user.directory("later");
@@ -222,6 +225,25 @@ fn a_campaign_is_gone_on_with_where_it_ended() {
     assert_eq!(nothing_left.code, 0, "{nothing_left:?}");
     assert!(nothing_left.errors.contains("8 of 8 runs are already complete"), "{nothing_left:?}");
     assert_eq!(records(&user).len(), 8);
+}
+
+#[test]
+fn a_campaign_is_not_gone_on_with_by_what_would_come_after_all_others() {
+    let user = User::new();
+    let two = ["memory:", "delayed:1us:memory:"];
+    let refused = |targets: &[&str], more: &[&str], told: &str| {
+        let before = records(&user).len();
+        let said = user.iolag(&bench(targets, &[more, &["--repeat", "2", "--resume", "last"]].concat()));
+        assert_eq!((said.code, said.output.as_str()), (2, ""), "{more:?}: {said:?}");
+        assert!(said.errors.contains(told), "{more:?}: {said:?}");
+        assert_eq!(records(&user).len(), before);
+    };
+    user.fine(&bench(&two[..1], &["--repeat", "2"]));
+    refused(&two[..1], &["-n", "1,2"], "was made with other options: clients was 1 and is 1, 2; give");
+    refused(&two, &[], "what is added would have no turn");
+    user.fine(&bench(&two, &["--repeat", "2"]));
+    let other_order = [two[1], two[0]];
+    refused(&other_order, &[], "; give the targets or sides that it was made with, in the same order");
 }
 
 #[test]
