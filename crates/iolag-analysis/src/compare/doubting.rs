@@ -177,11 +177,11 @@ fn one_file_system(sides: &[Side]) -> Vec<Doubt> {
     let doubt = |known: &[String; 4]| {
         let own: Vec<usize> =
             (0..sides.len()).filter(|side| identities[*side].as_ref() == Some(known)).collect();
-        let targets: Vec<BTreeSet<&str>> = own.iter().map(|side| targets(&sides[*side])).collect();
-        let names: BTreeSet<&str> = targets.iter().flatten().copied().collect();
-        let has_each_once = targets.iter().map(BTreeSet::len).sum::<usize>() == names.len();
+        let named = own.iter().map(|side| targets(&sides[*side])).filter(|targets| !targets.is_empty());
+        let targets: Vec<BTreeSet<&str>> = named.collect();
+        let are_apart = targets.iter().any(|one| targets.iter().any(|other| one.is_disjoint(other)));
         let device = known[3].clone();
-        (own.len() > 1 && has_each_once).then_some(Doubt::OneFileSystem { sides: own, device })
+        are_apart.then_some(Doubt::OneFileSystem { sides: own, device })
     };
     different.into_iter().filter_map(doubt).collect()
 }

@@ -102,6 +102,11 @@ fn two_names_of_one_file_system_are_told() {
     assert_eq!(table.doubts, [Doubt::OneFileSystem { sides: vec![0, 2], device: "0:45".into() }]);
     // The same directory before and after, and the same number on another host.
     assert_eq!(compared(vec![one("before", "/a", place), one("after", "/a", place)]).doubts, []);
+    // Also where a third one shares a directory with one of them.
+    let three =
+        ["quiet", "busy", "other"].map(|name| one(name, if name == "other" { "/b" } else { "/a" }, place));
+    let expected = Doubt::OneFileSystem { sides: vec![0, 1, 2], device: "0:45".into() };
+    assert!(compared(three.into()).doubts.contains(&expected));
     let mut elsewhere = sides();
     elsewhere[2] = at(with_facts(stats("/b"), &[(Fact::Host, "login2")]), "/b", place);
     assert!(!compared(elsewhere).doubts.iter().any(|doubt| matches!(doubt, Doubt::OneFileSystem { .. })));
