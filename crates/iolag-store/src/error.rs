@@ -107,6 +107,12 @@ pub enum StoreError {
         /// Where.
         root: PathBuf,
     },
+    /// A path leads to no run.
+    #[error("{} is no run of iolag, whose directories have names such as 20261120-185900-3fa7; iolag list shows the runs", path.display())]
+    NoRun {
+        /// The path.
+        path: PathBuf,
+    },
     /// Several have that name.
     #[error("{text:?} may be any of {}; give more of the name", candidates.join(", "))]
     RunAmbiguous {

@@ -61,6 +61,13 @@ fn a_run_is_found_by_name_beginning_end_last_and_path() {
     );
     assert!(matches!(store.find("zzz"), Err(StoreError::RunMissing { .. })));
     assert!(matches!(store.find(""), Err(StoreError::RunMissing { .. })));
+    let elsewhere = place.path().to_str().unwrap();
+    assert_eq!(
+        store.find(elsewhere).unwrap_err().to_string(),
+        format!(
+            "{elsewhere} is no run of iolag, whose directories have names such as 20261120-185900-3fa7; iolag list shows the runs"
+        )
+    );
     let again = store.create_run(&record(&id("20261120-185900-3fa7"), 1, 1)).unwrap_err();
     assert!(matches!(again, StoreError::RunExists { .. }), "{again}");
 }

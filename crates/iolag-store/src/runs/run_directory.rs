@@ -39,7 +39,7 @@ impl RunDirectory {
     /// If it does not exist or its name is not a run id.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let id = name.parse::<RunId>().map_err(|error| StoreError::damaged(path, error.to_string()))?;
+        let id = name.parse::<RunId>().map_err(|_| StoreError::NoRun { path: path.to_owned() })?;
         Ok(Self { directory: Directory::open(path)?, id })
     }
 
