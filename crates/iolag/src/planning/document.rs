@@ -6,7 +6,9 @@ use std::path::Path;
 
 use iolag_backend::{redact_argument, redact_command};
 use iolag_store::history::{check_place, is_path};
-use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 use crate::args::HistoryPlace;
@@ -58,20 +60,35 @@ pub struct SideTable {
     pub target: Option<Text>,
     #[serde(default)]
     pub labels: BTreeMap<Text, String>,
+    #[serde(default, deserialize_with = "command_table")]
     pub before: Option<CommandTable>,
+    #[serde(default, deserialize_with = "command_table")]
     pub after: Option<CommandTable>,
 }
 
 /// What is executed before or after a run.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(
-    expecting = "a table such as { command = [\"true\"], deadline = \"5m\" }",
-    deny_unknown_fields,
-    rename_all = "kebab-case"
-)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct CommandTable {
     pub command: Spanned<Vec<Text>>,
     pub deadline: Option<Text>,
+}
+
+/// Only a table: a list, which could be the command itself, would be taken for the values of its keys.
+fn command_table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<CommandTable>, D::Error> {
+    struct Table;
+    impl<'de> Visitor<'de> for Table {
+        type Value = CommandTable;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str("a table such as { command = [\"true\"], deadline = \"5m\" }")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<Self::Value, A::Error> {
+            CommandTable::deserialize(MapAccessDeserializer::new(table))
+        }
+    }
+    deserializer.deserialize_map(Table).map(Some)
 }
 
 /// `[[bench]]` of metadata.

@@ -395,7 +395,7 @@ mod tests {
             ),
             (
                 format!("[[side]]\nname = \"a\"\nbefore = [\"true\"]\n{BENCH}"),
-                "plan.toml:3: invalid type: string \"true\", expected a list in [ ]",
+                "plan.toml:3: invalid type: sequence, expected a table such as { command = [\"true\"]",
             ),
             (
                 format!("[[side]]\nname = \"a\"\nafter = {{ command = [\"true\", \"x\\u0000y\"] }}\n{BENCH}"),
