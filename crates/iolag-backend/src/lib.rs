@@ -34,7 +34,7 @@ pub use blocks::Blocks;
 pub use memory::MemoryBackend;
 pub use names::NameTable;
 pub use posix::{PosixBackend, PosixSession, WORKING_NAME, token_name};
-pub use redact::{redact, redact_argument, redact_command};
+pub use redact::{redact, redact_argument, redact_command, redact_line};
 pub use request::{Completion, MARKS_MAX, Mark, ObjectKey, Request};
 pub use semantics::{
     Datasets, Descriptors, FullDataset, MissingDelete, ObjectNames, PlaceProof, Semantics, SessionOpening,

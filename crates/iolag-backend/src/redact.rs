@@ -47,6 +47,11 @@ pub fn redact_command(words: &[String]) -> Vec<String> {
     words.iter().map(shown).collect()
 }
 
+/// What a command said of what it was given.
+pub fn redact_line(line: &str) -> String {
+    without_secret_values(&redact(line))
+}
+
 const fn is_of_name(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '_' | '-')
 }
@@ -67,7 +72,14 @@ fn without_secret_values(word: &str) -> String {
             let value = after[next.len_utf8()..].trim_start();
             shown.push(next);
             shown.push_str(HIDDEN);
-            rest = &value[end_of_value(value)..];
+            // What has the name in front, and is one word, is all its value, whatever is in it.
+            let is_all = next == '=' && shown.len() == known.len() + next.len_utf8() + HIDDEN.len();
+            let end = if is_all && !value.contains(char::is_whitespace) {
+                value.len()
+            } else {
+                end_of_value(value)
+            };
+            rest = &value[end..];
         }
     }
     shown + rest
@@ -155,6 +167,8 @@ mod tests {
             ),
             (&["load", "--password", "geheim", "x"], &["load", "--password", "***", "x"]),
             (&["load", "--password=geheim", "x"], &["load", "--password=***", "x"]),
+            (&["load", "--password=ge,hei;m&'x", "y"], &["load", "--password=***", "y"]),
+            (&["env", "PGPASSWORD=ge;heim", "x"], &["env", "PGPASSWORD=***", "x"]),
             (&["load", "--no-password", "--token", "geheim"], &["load", "--no-password", "***", "***"]),
             (&["env", "PGPASSWORD=geheim", "x"], &["env", "PGPASSWORD=***", "x"]),
             (&["sh", "-c", "load --secret 'ge;heim'; echo on"], &["sh", "-c", "load --secret ***; echo on"]),
@@ -170,6 +184,18 @@ mod tests {
             let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
             assert_eq!(redact_command(&words), shown);
             assert_eq!(redact_command(&redact_command(&words)), shown, "once is enough");
+        }
+    }
+
+    #[test]
+    fn what_a_command_says_shows_no_password_that_is_called_one() {
+        for (line, shown) in [
+            ("bad option --password=geheim", "bad option --password=***"),
+            ("cannot unmount https://me:geheim@h: busy", "cannot unmount https://me:***@h: busy"),
+            ("password=geheim token: geheim, and so on", "password=***, and so on"),
+            ("no such file: /home/me", "no such file: /home/me"),
+        ] {
+            assert_eq!(redact_line(line), shown);
         }
     }
 

@@ -8,7 +8,7 @@ pub(crate) mod putting_back;
 
 use std::os::fd::AsFd;
 
-use iolag_backend::{Target, redact_argument, redact_command};
+use iolag_backend::{Target, redact_argument, redact_command, redact_line};
 use iolag_keeper::{Awaited, Ending, Messenger, Orphanage, wait_for_any};
 use iolag_model::{Clock, FailureCode, MonotonicClock, Nanoseconds, SideRecord, one_line};
 use iolag_watch::Stamps;
@@ -256,7 +256,8 @@ fn perform(command: &SideCommand, is_broken_off: impl FnMut() -> bool) -> Result
         Some(status) => format!("failed with exit status {status}"),
         None => format!("failed: {}", ending.failure),
     };
-    let said = stamps.said().map_or_else(String::new, |line| format!(" ({line})"));
+    // It may repeat what it was given.
+    let said = stamps.said().map_or_else(String::new, |line| format!(" ({})", redact_line(&line)));
     Err(Failure::unusable(how + &said))
 }
 
