@@ -1,5 +1,6 @@
 //! Two names of one directory: whatever differs between them differs by chance.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use iolag_backend::Target;
@@ -31,19 +32,30 @@ pub(in crate::bench) fn refuse_one_directory<'a>(
     if named.len() < 2 {
         return Ok(());
     }
-    let resolved = |path: &Path| path.canonicalize().ok()?.to_str().map(str::to_owned);
-    let resolve = || named.iter().map(|(_, path)| resolved(path)).collect::<Vec<Option<String>>>();
-    let Answer::Given(resolved) = ask("scout", PATIENCE, resolve)? else { return Ok(()) };
-    let resolved = named.iter().zip(resolved);
-    let known: Vec<(&Target, Target)> = resolved
-        .filter_map(|((target, _), path)| Some((*target, target.with_directory(Path::new(&path?)))))
+    // By what it is: a directory that is mounted at a second place has two paths that are both whole.
+    let identity = |path: &Path| {
+        let found = path.metadata().ok()?;
+        Some((found.dev(), found.ino(), path.canonicalize().ok()?.to_str()?.to_owned()))
+    };
+    let identify = || named.iter().map(|(_, path)| identity(path)).collect::<Vec<_>>();
+    let Answer::Given(found) = ask("scout", PATIENCE, identify)? else { return Ok(()) };
+    let known: Vec<(&Target, Target, String)> = named
+        .iter()
+        .zip(found)
+        .filter_map(|((target, _), found)| {
+            let (device, inode, path) = found?;
+            // With what is wrapped around it, which is to differ.
+            let identity = target.with_directory(Path::new(&format!("/{device}/{inode}")));
+            Some((*target, identity, path))
+        })
         .collect();
-    for (at, (target, resolved)) in known.iter().enumerate() {
-        if let Some((other, _)) = known[..at].iter().find(|(_, same)| same == resolved) {
-            let [other, target, resolved] = [other, target, &resolved].map(|one| one_line(&one.to_string()));
+    for (at, (target, identity, path)) in known.iter().enumerate() {
+        if let Some((other, ..)) = known[..at].iter().find(|(_, same, _)| same == identity) {
+            let [other, target] = [other, target].map(|one| one_line(&one.to_string()));
             return Err(Failure::usage(format!(
-                "{other} and {target} are one directory, {resolved}: what differs would differ by chance; name another directory, or \
-                 one of them, and how often it is measured"
+                "{other} and {target} are one directory, {}: what differs would differ by chance; name another directory, or \
+                 one of them, and how often it is measured",
+                one_line(path)
             )));
         }
     }
