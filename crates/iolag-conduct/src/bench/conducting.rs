@@ -72,6 +72,7 @@ pub fn conduct_campaign(
     campaign: &Campaign,
     earlier: &[(usize, &Stored)],
     keeper: &Keeper,
+    conductor: Option<Conductor>,
     attendant: &mut dyn CampaignAttendant,
 ) -> Result<CampaignEnd, Failure> {
     refuse_one_directory(campaign.runs.iter().map(|run| &run.point.side))?;
@@ -80,7 +81,7 @@ pub fn conduct_campaign(
         keeper,
         interruption: Interruption::new(&keeper.signals),
         id: campaign.id.clone(),
-        conductor: None,
+        conductor,
     };
     let mut end = CampaignEnd { conducted: Vec::new(), code: ExitCode::Fine, lacking: 0 };
     let mut failed = 0;
@@ -158,7 +159,7 @@ struct Conducting<'a> {
     interruption: Interruption<'a>,
     /// The campaign's id, once it has one.
     id: Option<RunId>,
-    /// Of a campaign that this command begins; who goes on with one has it already.
+    /// Of a campaign that has an id.
     conductor: Option<Conductor>,
 }
 
@@ -170,6 +171,9 @@ impl Conducting<'_> {
         campaign: &mut dyn CampaignAttendant,
     ) -> (Result<Conducted, Undone>, Result<(), Undone>) {
         let side = &run.point.side;
+        if let Err(undone) = self.hold() {
+            return (Err(undone), Ok(()));
+        }
         if let Err(failure) = self.refuse_unkept(side, campaign) {
             return (Err(failure.into()), Ok(()));
         }
@@ -185,6 +189,16 @@ impl Conducting<'_> {
         // What was heard by now is no wish to break off what puts things back.
         self.interruption.listen();
         (outcome, execute(When::After, side, &mut self.interruption, &mut |told| campaign.say(told)))
+    }
+
+    /// Whoever lost the right to conduct has made nobody stop who took it.
+    fn hold(&mut self) -> Result<(), Undone> {
+        let lost = self.conductor.take_if(|conductor| !conductor.has_it());
+        let (Some(_), Some(id)) = (lost, &self.id) else { return Ok(()) };
+        let taken =
+            Conductor::of(id).map_err(|failure| Undone { failure, afterwards: Afterwards::Unknown })?;
+        self.conductor = Some(taken);
+        Ok(())
     }
 
     /// Nothing is changed for a run that could not be kept.

@@ -52,6 +52,11 @@ impl Conductor {
         Ok(conductor)
     }
 
+    /// Whether it still has it: its child may have been killed.
+    pub(super) fn has_it(&mut self) -> bool {
+        self.holder.child_mut().ending().is_none()
+    }
+
     fn is_taken(&mut self) -> Result<bool, Failure> {
         let end = MonotonicClock.now().after(PATIENCE);
         loop {
@@ -77,6 +82,7 @@ impl Drop for Conductor {
 mod tests {
     use super::*;
     use iolag_keeper::Child;
+    use rustix::process::Signal;
 
     #[test]
     fn one_process_conducts_a_campaign_and_no_child_of_it_goes_on_with_that() {
@@ -91,6 +97,11 @@ mod tests {
         let refused = Conductor::of(&id).unwrap_err();
         assert!(refused.sentence.contains("is still being measured on this host"), "{refused:?}");
         drop(first);
+        let mut second = Conductor::of(&id).unwrap();
+        assert!(second.has_it());
+        second.holder.child_mut().signal(Signal::KILL);
+        second.holder.child_mut().wait(GRACE);
+        assert!(!second.has_it());
         drop(Conductor::of(&id).unwrap());
         child.end(GRACE);
     }

@@ -5,13 +5,16 @@ use std::path::PathBuf;
 
 use iolag_analysis::figure::{SweepRun, sweep_figures};
 use iolag_analysis::{MetadataAnalysis, analyse_metadata};
-use iolag_conduct::{Campaign, Conductor, Failure, PlannedRun, Stored, not_put_back, summarise, values_of};
+use iolag_conduct::{
+    Campaign, Conductor, ExitCode, Failure, PlannedRun, Stored, not_put_back, summarise, values_of,
+};
 use iolag_model::{RunId, RunRecord, RunState, counted, format_count};
 use iolag_report::{CampaignRun, campaign_text};
 use iolag_store::RunDirectory;
+use serde::{Deserialize, Serialize};
 
 use crate::args::Common;
-use crate::commands::runs::selection::{FoundRun, Selection};
+use crate::commands::runs::selection::{FoundRun, FoundRuns, Selection};
 use crate::commands::runs::show;
 use crate::commands::{Located, refuse_running};
 use crate::look::Look;
@@ -20,24 +23,34 @@ use crate::output;
 /// A run that an earlier command has stored: its number in [`Campaign::runs`], what it measured, and its place.
 pub type Earlier = (usize, Stored, PathBuf);
 
-/// Goes on with the campaign that the run `name` belongs to: the right to conduct it, and the runs of it that need not be made again.
+/// A campaign that is gone on with.
+pub struct GoneOn {
+    /// The right to do so.
+    pub conductor: Conductor,
+    /// The runs of it that need not be made again.
+    pub earlier: Vec<Earlier>,
+    /// How the command ends because of runs that cannot be read.
+    pub code: ExitCode,
+}
+
+/// Goes on with the campaign that the run `name` belongs to.
 ///
 /// # Errors
 /// If there is no such run, the campaign is another one than this, or it is still being conducted.
-pub fn resume(
-    campaign: &mut Campaign,
-    name: &str,
-    common: &Common,
-) -> Result<(Conductor, Vec<Earlier>), Failure> {
+pub fn resume(campaign: &mut Campaign, name: &str, common: &Common) -> Result<GoneOn, Failure> {
     let located = Located::of(common)?;
     // By a run that is there: the first may be removed, and which is the last may change.
     let (id, named) = output::ask_store(&located.root, || {
-        let (id, runs) = ended_runs(&located, name)?;
-        Ok((id, runs.first().map_or_else(|| name.to_owned(), |run| run.path.display().to_string())))
+        let (id, found) = ended_runs(&located, name)?;
+        Ok((id, found.runs.first().map_or_else(|| name.to_owned(), |run| run.path.display().to_string())))
     })?;
     let conductor = Conductor::of(&id)?;
     // Only now it has no further runs but those that this command makes.
-    let (records, units) = output::ask_store(&located.root, || members(&located, &named))?;
+    let Members { records, units, unread, code } =
+        output::ask_store(&located.root, || members(&located, &named))?;
+    for sentence in unread {
+        output::complain(&format!("{sentence}; if it is of campaign {id}, that goes on without it"));
+    }
     campaign.resume(&id, &records, &units)?;
     output::notice(common, &format!("going on with campaign {id}: {}", progress(campaign)));
     not_put_back(&records).iter().for_each(|told| output::complain(told));
@@ -49,7 +62,8 @@ pub fn resume(
         let (stored, run) = output::ask_store(&located.root, || stored_run(&located, &id))?;
         Ok((index, stored, run))
     };
-    Ok((conductor, done.into_iter().map(stored).collect::<Result<_, Failure>>()?))
+    let earlier = done.into_iter().map(stored).collect::<Result<_, Failure>>()?;
+    Ok(GoneOn { conductor, earlier, code })
 }
 
 /// As in `3 of 8 runs are already complete, and 1 hung or failed, which stays`.
@@ -63,22 +77,35 @@ fn progress(campaign: &Campaign) -> String {
 }
 
 /// The campaign of a run, and all runs of it, none of which still runs.
-fn ended_runs(located: &Located, name: &str) -> Result<(RunId, Vec<FoundRun>), Failure> {
+fn ended_runs(located: &Located, name: &str) -> Result<(RunId, FoundRuns), Failure> {
     let (campaign, found) = Selection::of(located).campaign(name)?;
     found.runs.iter().try_for_each(|run| refuse_running(&run.record))?;
-    Ok((campaign, found.runs))
+    Ok((campaign, found))
 }
 
-/// All runs of the campaign of a run, and those that are units of comparisons.
-fn members(located: &Located, name: &str) -> Result<(Vec<RunRecord>, BTreeSet<RunId>), Failure> {
-    let (_, runs) = ended_runs(located, name)?;
+/// What the store has of a campaign.
+#[derive(Serialize, Deserialize)]
+struct Members {
+    records: Vec<RunRecord>,
+    /// Those that are units of comparisons.
+    units: BTreeSet<RunId>,
+    /// What is wrong with runs that may be of it, as sentences.
+    unread: Vec<String>,
+    /// How the command ends because of that.
+    code: ExitCode,
+}
+
+fn members(located: &Located, name: &str) -> Result<Members, Failure> {
+    let (_, FoundRuns { runs, mut complaints, may_belong, code }) = ended_runs(located, name)?;
+    complaints.extend(may_belong);
     let mut units = BTreeSet::new();
     for run in &runs {
         if run.record.state == RunState::Complete || has_bounds(run)? {
             units.insert(run.record.id.clone());
         }
     }
-    Ok((runs.into_iter().map(|run| run.record).collect(), units))
+    let records = runs.into_iter().map(|run| run.record).collect();
+    Ok(Members { records, units, unread: complaints, code })
 }
 
 /// Whether a run that is not complete says something all the same.

@@ -11,7 +11,7 @@ use iolag_model::{RunId, counted};
 use iolag_report::comparison_text;
 
 use crate::args::{BenchArguments, BenchPlaces, CampaignArguments, Common, HistoryPlace, MetadataForm};
-use crate::commands::bench::campaign::{self, resume};
+use crate::commands::bench::campaign::{self, GoneOn, resume};
 use crate::commands::history::access::Chosen;
 use crate::commands::history::remember;
 use crate::commands::labels;
@@ -37,17 +37,16 @@ pub fn conduct(
         options.history.as_deref().map(|place| Chosen::new(&HistoryPlace::named(place))).transpose()?;
     let needed: Vec<&Path> = history.as_ref().and_then(Chosen::file).into_iter().collect();
     output::refuse_needed_files(options.report.as_deref(), common, &needed)?;
-    let (_conductor, earlier) = match &options.resume {
+    let (conductor, earlier, mut code) = match &options.resume {
         Some(name) => {
-            let (conductor, earlier) = resume(&mut campaign, name, common)?;
-            (Some(conductor), earlier)
+            let GoneOn { conductor, earlier, code } = resume(&mut campaign, name, common)?;
+            (Some(conductor), earlier, code)
         }
-        None => (None, Vec::new()),
+        None => (None, Vec::new(), ExitCode::Fine),
     };
     history.as_ref().map_or(Ok(()), |history| remember::refuse_unusable(history, common))?;
     leave_current_directory();
     let mut telling = Telling { options, common, campaign: &campaign, told: 0 };
-    let mut code = ExitCode::Fine;
     // Where several runs have a table of their own at the end, they are in that.
     if !telling.has_table() {
         for (index, stored, _) in &earlier {
@@ -55,7 +54,7 @@ pub fn conduct(
         }
     }
     let stored: Vec<_> = earlier.iter().map(|(index, stored, _)| (*index, stored)).collect();
-    let end = conduct_campaign(&campaign, &stored, keeper, &mut telling)?;
+    let end = conduct_campaign(&campaign, &stored, keeper, conductor, &mut telling)?;
     code = code.max(end.code);
     let done = end.conducted.iter().map(|(index, conducted)| (*index, &*conducted.stored, &conducted.run));
     let earlier = earlier.iter().map(|(index, stored, run)| (*index, stored, run));
@@ -102,10 +101,12 @@ fn comparison(
     common: &Common,
 ) -> String {
     let units = runs.iter().map(|(planned, stored)| (*planned, unit_of_stored(stored)));
-    let (Some(compared), Some((_, first))) = (compare_campaign(planned, units), runs.first()) else {
+    // By a run that is there: that of which the campaign has its name may be removed.
+    let first = runs.iter().map(|(_, stored)| &stored.record.id).min();
+    let (Some(compared), Some(first)) = (compare_campaign(planned, units), first) else {
         return String::new();
     };
-    let again = format!("iolag compare campaign:{}", first.record.campaign);
+    let again = format!("iolag compare campaign:{first}");
     let told = match compared {
         Err(error) => error.to_string(),
         Ok(table) if options.format == MetadataForm::Text => {

@@ -135,6 +135,18 @@ fn a_campaign_that_is_between_two_runs_is_not_gone_on_with() {
 }
 
 #[test]
+fn a_run_that_cannot_be_read_is_told_by_who_goes_on_with_its_campaign() {
+    let user = User::new();
+    user.fine(&bench(&["memory:"], &["--repeat", "2"]));
+    let [first, damaged] = [0, 1].map(|at| text(&records(&user)[at], "id").to_owned());
+    std::fs::write(user.store().join("runs").join(&damaged).join("run.json"), "{").unwrap();
+    let gone_on = user.iolag(&bench(&["memory:"], &["--repeat", "2", "--resume", &first]));
+    let told = format!("if it is of campaign {first}, that goes on without it");
+    assert!(gone_on.errors.contains(&told) && gone_on.errors.contains(&damaged), "{gone_on:?}");
+    assert!(gone_on.errors.contains("1 of 2 runs are already complete"), "{gone_on:?}");
+}
+
+#[test]
 fn every_form_of_a_campaign_that_is_gone_on_with_has_all_of_its_runs() {
     let user = User::new();
     let there = user.directory("there");
