@@ -27,6 +27,7 @@ mod support;
 pub use directory::{Directory, DirectoryLock};
 pub use error::{Flaw, FlawKind, StoreError};
 pub use runs::baseline::{Baseline, BaselineName, BaselineNameError, FoundBaseline};
+pub use runs::belonging::is_of_store;
 pub use runs::encode::{Encoded, encode};
 pub use runs::export::{CSV_HEADER, TextForm};
 pub use runs::liveness::{KeeperIdentity, boot_id, host_name};

@@ -61,6 +61,11 @@ fn a_run_is_found_by_name_beginning_end_last_and_path() {
     );
     assert!(matches!(store.find("zzz"), Err(StoreError::RunMissing { .. })));
     assert!(matches!(store.find(""), Err(StoreError::RunMissing { .. })));
+    for number in 10..19 {
+        store.create_run(&record(&id(&format!("20261122-000000-00{number}")), 1, 1)).unwrap();
+    }
+    let many = store.find("20261122").unwrap_err().to_string();
+    assert!(many.ends_with("20261122-000000-0017, 1 more; give more of the name"), "{many}");
     let elsewhere = place.path().to_str().unwrap();
     assert_eq!(
         store.find(elsewhere).unwrap_err().to_string(),

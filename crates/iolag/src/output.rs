@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::args::{ColourWhen, Common};
-use crate::replacing::{DATABASE, LINK, is_database, is_link_to_file, replace};
+use crate::replacing::{database_of, refusal, replace};
 
 /// Sentences in narrower lines cannot be read. Tables may be wider than a terminal; they break where it does.
 const WIDTH_MIN: usize = 40;
@@ -167,9 +167,16 @@ pub fn deliver(
     Ok(())
 }
 
+/// Names of standard input, output and error, which are others' in the child that writes files.
+const STREAMS: [[&str; 3]; 3] = [
+    ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"],
+    ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"],
+    ["/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"],
+];
+
 /// Whether a path means standard output.
 pub fn is_standard_output(path: &Path) -> bool {
-    path == Path::new("-")
+    path == Path::new("-") || STREAMS[1].iter().any(|name| path == Path::new(name))
 }
 
 /// Whether tables are printed: not if standard output is for JSON.
@@ -217,7 +224,9 @@ pub fn refuse_needed_files(report: Option<&Path>, common: &Common, needed: &[&Pa
     for (path, what) in
         json.map(|path| (path, "JSON document")).into_iter().chain(report.map(|path| (path, "report")))
     {
-        match ask("scribe", STORE_DEADLINE, || needed.iter().any(|needed| is_same(path, needed)))? {
+        let is_needed = |path: &Path| needed.iter().any(|needed| is_same(path, needed));
+        let question = || is_needed(path) || database_of(path).is_some_and(|database| is_needed(&database));
+        match ask("scribe", STORE_DEADLINE, question)? {
             Answer::Given(false) => {}
             Answer::Given(true) => {
                 return Err(Failure::usage(format!(
@@ -247,13 +256,16 @@ fn place(path: &Path) -> (Option<PathBuf>, Option<OsString>) {
 }
 
 fn refuse_lost(path: &Path, what: &str) -> Result<(), Failure> {
+    if STREAMS.as_flattened().iter().any(|name| path == Path::new(name)) {
+        let sentence = format!("cannot write the {what} to {}: name a file", path.display());
+        return Err(Failure::usage(sentence));
+    }
     let path = iolag_conduct::absolute(path);
     let parent = path.parent().unwrap_or(Path::new("/")).to_owned();
     let question = || match (parent.is_dir(), path.is_dir()) {
         (false, _) => Some(format!("there is no directory {}; make it first", parent.display())),
         (true, true) => Some("it is a directory; name a file".to_owned()),
-        (true, false) if is_link_to_file(&path) => Some(LINK.to_owned()),
-        (true, false) => is_database(&path).then(|| DATABASE.to_owned()),
+        (true, false) => refusal(&path).map(str::to_owned),
     };
     match ask("scribe", STORE_DEADLINE, question)? {
         Answer::Given(None) => Ok(()),

@@ -2,16 +2,34 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Why a file is not written through it.
-pub const LINK: &str = "it is a symbolic link; name the file that it leads to";
+use iolag_store::is_of_store;
 
-/// Why a file with a history in it is not replaced.
-pub const DATABASE: &str = "it is a database, as a history is; name another file";
+const LINK: &str = "it is a symbolic link; name the file that it leads to";
+const DATABASE: &str = "it is a database, as a history is, or belongs to one; name another file";
+const STORE: &str = "it is in a store, among runs and baselines; name a file elsewhere";
+/// What SQLite calls the files beside a database.
+const BESIDE_DATABASE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// Whether this is a file of a database. No result is one, so who names it means something else.
-pub fn is_database(path: &Path) -> bool {
+/// Why this is no file to put a result into, if it is none: no result is a history or a part of a run, so who names one means something else.
+pub fn refusal(path: &Path) -> Option<&'static str> {
+    if is_link_to_file(path) {
+        return Some(LINK);
+    }
+    if is_database(path) || database_of(path).is_some_and(|database| is_database(&database)) {
+        return Some(DATABASE);
+    }
+    is_of_store(path).then_some(STORE)
+}
+
+/// The database that a file of this name would belong to.
+pub fn database_of(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name()?.to_str()?;
+    BESIDE_DATABASE.iter().find_map(|end| Some(path.with_file_name(name.strip_suffix(end)?)))
+}
+
+fn is_database(path: &Path) -> bool {
     const BEGINNING: &[u8; 16] = b"SQLite format 3\0";
     let mut found = [0; BEGINNING.len()];
     // Opening a pipe would wait for who writes to it.
@@ -21,8 +39,8 @@ pub fn is_database(path: &Path) -> bool {
 }
 
 /// Whether this is a symbolic link to a file, or to none: whoever made it means it to stay, and who may write to its directory chose the file.
-/// One to a pipe or device, such as /dev/stdout, is written to.
-pub fn is_link_to_file(path: &Path) -> bool {
+/// One to a pipe or device is written to.
+fn is_link_to_file(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink())
         && path.metadata().map_or(true, |metadata| metadata.is_file())
 }
@@ -30,13 +48,10 @@ pub fn is_link_to_file(path: &Path) -> bool {
 /// Replaces a file, whose mode stays. A pipe or device of the user's is written as it is.
 ///
 /// # Errors
-/// If it cannot be written, or [`is_link_to_file`], or [`is_database`]; nothing half-written stays.
+/// If it cannot be written, or there is a [`refusal`]; nothing half-written stays.
 pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<()>) -> std::io::Result<()> {
-    if is_link_to_file(path) {
-        return Err(std::io::Error::other(LINK));
-    }
-    if is_database(path) {
-        return Err(std::io::Error::other(DATABASE));
+    if let Some(reason) = refusal(path) {
+        return Err(std::io::Error::other(reason));
     }
     let found = path.metadata().ok();
     if found.as_ref().is_some_and(|metadata| !metadata.is_file()) {

@@ -16,7 +16,7 @@ use super::leftovers::is_old;
 use super::store::{Store, refuse_others};
 use crate::{Directory, StoreError};
 
-const BASELINES_DIRECTORY: &str = "baselines";
+pub(crate) const BASELINES_DIRECTORY: &str = "baselines";
 const SUFFIX: &str = ".json";
 const FORMAT: FormatVersion = FormatVersion { major: 1, minor: 0 };
 const NAME_BYTES_MAX: usize = 64;

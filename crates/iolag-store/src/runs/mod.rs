@@ -1,6 +1,7 @@
 //! Runs: their directories, what is in them while they are written and afterwards, and the store that holds them.
 
 pub(crate) mod baseline;
+pub(crate) mod belonging;
 pub(crate) mod encode;
 pub(crate) mod export;
 mod finish;

@@ -234,8 +234,10 @@ impl Store {
             [] => Err(self.missing(text)),
             [id] => self.run(id),
             _ => {
+                let more = candidates.len().saturating_sub(CANDIDATES_SHOWN_MAX);
                 candidates.truncate(CANDIDATES_SHOWN_MAX);
-                let candidates = candidates.into_iter().map(ToString::to_string).collect();
+                let mut candidates: Vec<String> = candidates.into_iter().map(ToString::to_string).collect();
+                candidates.extend((more > 0).then(|| format!("{more} more")));
                 Err(StoreError::RunAmbiguous { text: text.to_owned(), candidates })
             }
         }

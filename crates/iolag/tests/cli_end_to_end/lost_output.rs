@@ -1,5 +1,7 @@
 //! A result that cannot be printed is never fine: every command that prints one, on a disk that is full.
 
+use std::path::Path;
+
 use crate::user::{Said, User, said};
 
 /// iolag with a standard output that takes nothing.
@@ -155,6 +157,61 @@ fn no_result_replaces_a_history_or_what_the_command_needs() {
     }
     assert_eq!(std::fs::read_to_string(user.path("plan.toml")).unwrap(), plan);
     assert!(std::fs::read(user.path("h.db")).unwrap().starts_with(b"SQLite format 3\0"));
+}
+
+#[test]
+fn no_result_replaces_a_part_of_a_store_or_of_a_history() {
+    let user = User::new();
+    let bench = ["bench", "metadata", "memory:", "-D1", "-P10", "-I5", "-R1", "-q"];
+    user.fine(&[&bench[..], &["--history", "h.db"]].concat());
+    user.fine(&["baseline", "set", "base", "last"]);
+    let run = user.store().join("runs").join(user.record()["id"].as_str().unwrap());
+    let baselines = user.store().join("baselines");
+    let text = |path: &Path| std::fs::read(path).unwrap();
+    let files = [
+        run.join("run.json"),
+        run.join("manifest.json"),
+        run.join("samples-0-0.parquet"),
+        baselines.join("base.json"),
+    ];
+    let before = files.each_ref().map(|path| text(path));
+    let refused = |arguments: &[&str], code: i32, told: &str| {
+        let said = user.iolag(arguments);
+        assert_eq!(said.code, code, "{arguments:?}: {said:?}");
+        assert!(said.errors.contains(told), "{arguments:?}: {said:?}");
+    };
+    for file in files.iter().chain([&run.join("new.json"), &baselines.join("new.json")]) {
+        let file = file.to_str().unwrap();
+        refused(&["show", "last", "--json", file], 3, "it is in a store");
+        refused(&[&bench[..], &["--report", file]].concat(), 2, "it is in a store");
+        refused(&["export", "last", "-o", file], 3, "it is in a store");
+        refused(&["report", "last", "-o", file], 3, "it is in a store");
+    }
+    assert_eq!(files.each_ref().map(|path| text(path)), before);
+    refused(&["compare", "last", "base", "--json", "h.db-wal"], 2, "belongs to one");
+    refused(
+        &[&bench[..], &["--history", "new.db", "--json", "new.db-journal"]].concat(),
+        2,
+        "the command needs that file",
+    );
+    assert_eq!(user.fine(&["list", "--json", "-"]).output.matches("\"id\"").count(), 1);
+}
+
+#[test]
+fn standard_output_has_several_names_and_no_result_goes_to_the_other_streams() {
+    let user = User::new();
+    let bench = ["bench", "metadata", "memory:", "-D1", "-P10", "-I5", "-R1", "-q"];
+    user.fine(&bench);
+    let document = user.fine(&["show", "last", "--json", "-"]).output;
+    for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+        assert_eq!(user.fine(&["show", "last", "--json", name]).output, document, "{name}");
+    }
+    for (option, stream) in [("--json", "/dev/stderr"), ("--json", "/dev/fd/0"), ("--report", "/dev/stdout")]
+    {
+        let said = user.iolag(&[&bench[..], &[option, stream]].concat());
+        assert_eq!((said.code, said.output.as_str()), (2, ""), "{said:?}");
+        assert!(said.errors.contains(&format!("to {stream}: name a file")), "{said:?}");
+    }
 }
 
 #[test]
