@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::remembered::HOST;
-use super::side::{RowKey, Side, Unit, UnitValue};
+use super::side::{Fact, RowKey, Side, Unit, UnitValue};
 use super::table::{CompareOptions, LeftOut};
 use crate::run::values::{Cell, RunAmount, RunQuantity};
 
@@ -146,6 +146,7 @@ impl Names {
     fn pooled<'a>(&self, unit: &'a Unit, value: &'a UnitValue) -> Vec<Option<&'a str>> {
         let of_name = |name: &String| match name.as_str() {
             TARGET => Some(value.target.as_str()),
+            HOST => host(unit),
             name => unit.coordinates.get(name).or_else(|| unit.labels.get(name)).map(String::as_str),
         };
         self.pooled.iter().map(of_name).collect()
@@ -160,8 +161,16 @@ impl Names {
         if self.has_targets {
             coordinates.insert(TARGET.to_owned(), value.target.clone());
         }
+        // Beside several hosts that a history remembers runs have theirs, too.
+        if let Some(host) = host(unit).filter(|_| !self.free.contains(HOST)) {
+            coordinates.insert(HOST.to_owned(), host.to_owned());
+        }
         RowKey { cell: value.cell, task: value.task.clone(), coordinates, labels: telling(&unit.labels) }
     }
+}
+
+fn host(unit: &Unit) -> Option<&str> {
+    unit.coordinates.get(HOST).or_else(|| unit.facts.get(&Fact::Host)).map(String::as_str)
 }
 
 fn places<'a>(side: &'a Side, name: &str) -> BTreeSet<&'a str> {

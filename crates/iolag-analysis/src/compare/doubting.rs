@@ -39,7 +39,7 @@ pub(super) fn doubts(sides: &[Side], rows: &[Row], quantity: RunQuantity, across
     doubts.extend(patterns);
     doubts.extend(attempts::doubt(rows, quantity));
     doubts.extend(differing);
-    doubts.extend(different_labels(sides));
+    doubts.extend(different_labels(sides, across));
     doubts.extend(one_after_the_other(sides));
     doubts.extend(taken_up_again(sides));
     doubts
@@ -79,7 +79,7 @@ fn differing_facts(sides: &[Side]) -> Vec<(Fact, Vec<Vec<String>>)> {
     let differs = |fact: &Fact| {
         let all: Vec<BTreeSet<String>> = sides.iter().map(|side| values(side, fact)).collect();
         let is_compared = match fact {
-            Fact::Device => true,
+            Fact::Device | Fact::Commands => true,
             Fact::FileSystem | Fact::Source => !has_one_place,
             Fact::MountOptions => !has_one_kind,
             _ => false,
@@ -145,8 +145,8 @@ fn differing_caches(sides: &[Side]) -> Option<(Fact, Vec<Vec<String>>)> {
 
 /// Sides of which the user named the targets differently, and which are the same: a symbolic link, or a way that goes up and down again.
 fn one_directory(sides: &[Side]) -> Vec<Doubt> {
-    // The commands of a plan's side may have made something else of it.
-    let is_plain = |unit: &&Unit| !unit.coordinates.contains_key(SIDE);
+    // Commands may have made something else of it.
+    let is_plain = |unit: &&Unit| !unit.facts.contains_key(&Fact::Commands);
     let named = |side: &Side| -> BTreeSet<String> {
         let units = side.units.iter().filter(is_plain);
         units.filter_map(|unit| unit.coordinates.get(TARGET)).cloned().collect()
@@ -157,10 +157,14 @@ fn one_directory(sides: &[Side]) -> Vec<Doubt> {
         let targets = targets(side).into_iter().map(str::to_owned).collect();
         places.entry([targets, host, source, device]).or_default().push(at);
     }
-    let doubt = |([targets, ..], own): ([BTreeSet<String>; 4], Vec<usize>)| {
+    let doubt = |([targets, .., device], own): ([BTreeSet<String>; 4], Vec<usize>)| {
         let names: BTreeSet<BTreeSet<String>> = own.iter().map(|side| named(&sides[*side])).collect();
         let directory = targets.into_iter().collect::<Vec<_>>().join(", ");
-        (names.len() > 1).then_some(Doubt::OneDirectory { sides: own, directory })
+        // The sides of a plan may have one name of it, too.
+        let are_sides =
+            |side: &usize| sides[*side].units.iter().any(|unit| unit.coordinates.contains_key(SIDE));
+        let is_told = names.len() > 1 || !device.is_empty() && own.len() > 1 && own.iter().all(are_sides);
+        is_told.then_some(Doubt::OneDirectory { sides: own, directory })
     };
     places.into_iter().filter_map(doubt).collect()
 }
@@ -200,18 +204,33 @@ fn different_patterns(sides: &[Side], quantity: RunQuantity) -> Option<Doubt> {
     })
 }
 
-/// The labels by which sides were told apart, if these are several.
-fn different_labels(sides: &[Side]) -> Option<Doubt> {
+/// The labels by which sides were told apart, if these are several, and what `across` pools though nothing of it is alike.
+fn different_labels(sides: &[Side], across: &[String]) -> Option<Doubt> {
     let saying: Vec<Side> = sides.iter().filter(|side| !side.units.is_empty()).cloned().collect();
     let is_chosen = |name: &String| sides.iter().any(|side| side.chosen_by.contains(name));
-    let names: Vec<String> = defining_labels(&saying).into_iter().filter(is_chosen).collect();
-    let label = |unit: &Unit, name: &String| match unit.labels.get(name) {
-        Some(value) => format!("{name}={value}"),
-        None => format!("no {name}"),
+    let value = |unit: &Unit, name: &String| -> String {
+        match unit.labels.get(name).or_else(|| unit.coordinates.get(name)) {
+            Some(value) => format!("{name}={value}"),
+            None => format!("no {name}"),
+        }
     };
-    let of_unit = |unit: &Unit| names.iter().map(|name| label(unit, name)).collect();
-    let of_side = |side: &Side| side.units.first().map(of_unit).unwrap_or_default();
-    (names.len() > 1).then(|| Doubt::DifferentLabels { labels: sides.iter().map(of_side).collect() })
+    let values = |side: &Side, name: &String| -> BTreeSet<String> {
+        side.units.iter().map(|unit| value(unit, name)).collect()
+    };
+    let is_unlike = |name: &&String| {
+        let mut others = saying[1..].iter();
+        *name != TARGET && others.any(|side| values(side, name).is_disjoint(&values(&saying[0], name)))
+    };
+    let mut names: BTreeSet<String> = across.iter().filter(is_unlike).cloned().collect();
+    let is_pooled = !names.is_empty();
+    names.extend(defining_labels(&saying).into_iter().filter(is_chosen));
+    let label = |side: &Side, name: &String| values(side, name).into_iter().collect::<Vec<_>>().join(" or ");
+    let of_side = |side: &Side| match side.units.is_empty() {
+        true => Vec::new(),
+        false => names.iter().map(|name| label(side, name)).collect(),
+    };
+    (is_pooled || names.len() > 1)
+        .then(|| Doubt::DifferentLabels { labels: sides.iter().map(of_side).collect() })
 }
 
 /// Two sides of which one was over before the other began: all others against the base, and of these among themselves those between which nobody else was. Of

@@ -8,7 +8,7 @@ use super::doubting::doubts;
 use super::outcomes::outcomes;
 use super::pairing::{Paired, Scale, corrected, paired};
 use super::refusing::{CompareError, refuse, refuse_few_attempts, refuse_nothing_common};
-use super::side::{Side, Unit};
+use super::side::{Side, Unit, UnitKind};
 use super::table::{
     BetweenOthers, CompareOptions, ComparedCell, ComparedRow, ComparedSide, ComparedTable, LeftOut, Pairs,
     SideValue,
@@ -31,7 +31,7 @@ pub fn compare_sides(sides: Vec<Side>, options: &CompareOptions) -> Result<Compa
     let quantity = refuse(&sides, options)?;
     let mut matched = matched(&sides, quantity, options);
     if matched.rows.is_empty() {
-        return Err(refuse_nothing_common(&sides, &matched.alone));
+        return Err(refuse_nothing_common(&sides, &matched.alone, &options.across));
     }
     left_out.extend(matched.left_out(&sides));
     let quantities: BTreeSet<RunQuantity> =
@@ -48,7 +48,7 @@ pub fn compare_sides(sides: Vec<Side>, options: &CompareOptions) -> Result<Compa
     Ok(ComparedTable {
         workload: sides[0].units[0].workload.clone(),
         quantity,
-        units: sides[0].units[0].kind,
+        units: UnitKind::of(&sides),
         same_within: options.same_within,
         between: judging.between_others(&matched.rows),
         rows,

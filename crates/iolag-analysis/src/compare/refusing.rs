@@ -47,11 +47,10 @@ pub(super) fn refuse(sides: &[Side], options: &CompareOptions) -> Result<RunQuan
     let silent = sides.iter().filter(says_nothing).count();
     let is_alone = silent + 1 == sides.len();
     if let Some(side) = sides.iter().find(says_nothing).filter(|_| is_alone || sides[0].units.is_empty()) {
-        let are_days = sides.iter().flat_map(|side| &side.units).any(|unit| unit.kind == UnitKind::Day);
         return Err(CompareError::NothingMeasured(format!(
             "{} cannot be compared: it has no {} that says anything of its target",
             side.name,
-            if are_days { "day" } else { "run" }
+            UnitKind::of(sides).names()[0]
         )));
     }
     refuse_workloads(sides)?;
@@ -207,11 +206,7 @@ pub(super) fn refuse_few_attempts(sides: &[Side], rows: &[LeftOut], quantity: Ru
     let told = |(side, attempts): (&Side, &Option<u64>)| Some(format!("of {} {}", side.name, (*attempts)?));
     let told: Vec<String> = sides.iter().zip(&attempts).filter_map(told).collect();
     let needed = quantity.quantile().map_or(0, attempts_needed);
-    let unit = sides.iter().flat_map(|side| &side.units).next().map_or(UnitKind::Run, |unit| unit.kind);
-    let unit = match unit {
-        UnitKind::Run => "run",
-        UnitKind::Day => "day",
-    };
+    let unit = UnitKind::of(sides).names()[0];
     CompareError::Asked(format!(
         "{quantity} cannot be compared: it depends on the number of attempts where that is below {needed}, and a {unit} has a different one of \
          {measured}, {}; choose median or over:DURATION",
@@ -220,13 +215,17 @@ pub(super) fn refuse_few_attempts(sides: &[Side], rows: &[LeftOut], quantity: Ru
 }
 
 /// Why no row is of both the base and another side.
-pub(super) fn refuse_nothing_common(sides: &[Side], rows: &[Row]) -> CompareError {
+pub(super) fn refuse_nothing_common(sides: &[Side], rows: &[Row], across: &[String]) -> CompareError {
+    let across = |names: &[&str]| {
+        across.iter().map(String::as_str).chain(names.iter().copied()).collect::<Vec<_>>().join(",")
+    };
     let names: BTreeSet<&str> = rows.iter().flat_map(|row| parts(&row.key)).map(|(name, _)| name).collect();
     if let Some(name) = names.iter().find(|name| tells_all(sides, name)) {
         let is_label = rows.iter().any(|row| row.key.labels.contains_key(*name));
         let what = if is_label { "label" } else { "coordinate" };
         return CompareError::Asked(format!(
-            "the {what} {name} is different in all runs, so nothing matches: add --across {name}"
+            "the {what} {name} is different in all runs, so nothing matches: add --across {}",
+            across(&[name])
         ));
     }
     let of_side = |side: usize| move |row: &&Row| !row.sides[side].is_empty();
@@ -244,7 +243,7 @@ pub(super) fn refuse_nothing_common(sides: &[Side], rows: &[Row]) -> CompareErro
         }
         Some(name) => {
             let told = [&base, &other].map(|keys| keys.told_values(name));
-            (told, format!("; --across {} would compare them all the same", differing.join(",")))
+            (told, format!("; --across {} would compare them all the same", across(&differing)))
         }
         None => ([&base, &other].map(Keys::told_first), String::new()),
     };

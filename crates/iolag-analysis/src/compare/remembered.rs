@@ -173,7 +173,7 @@ fn unit(local: &LocalTime, host: &str, begin: WallTime, configuration: Option<&C
     facts.extend(configuration.map(facts_of_host).unwrap_or_default());
     Unit {
         name: name(local, begin),
-        kind: UnitKind::Run,
+        kind: UnitKind::DayOfRuns,
         workload: String::new(),
         usual: RunQuantity::Rate,
         block: None,

@@ -61,6 +61,26 @@ pub enum UnitKind {
     Run,
     /// A day of a watch.
     Day,
+    /// The runs of one day that a history remembers.
+    DayOfRuns,
+}
+
+impl UnitKind {
+    /// What all units of sides are; runs, where not all are the same.
+    pub(super) fn of(sides: &[Side]) -> Self {
+        let mut kinds = sides.iter().flat_map(|side| &side.units).map(|unit| unit.kind);
+        let first = kinds.next().unwrap_or(Self::Run);
+        if kinds.all(|kind| kind == first) { first } else { Self::Run }
+    }
+
+    /// What one of them is called, and several.
+    pub const fn names(self) -> [&'static str; 2] {
+        match self {
+            Self::Run => ["run", "runs"],
+            Self::Day => ["day", "days"],
+            Self::DayOfRuns => ["day of runs", "days of runs"],
+        }
+    }
 }
 
 /// Where in its campaign a run was.
@@ -114,6 +134,8 @@ pub enum Fact {
     MountOptions,
     /// How much was in the page cache before.
     CacheState,
+    /// What a plan executed before and after runs of its side.
+    Commands,
     /// An option of its spec, by name: `objects`, `precreate`.
     Option(String),
 }
@@ -131,6 +153,7 @@ impl fmt::Display for Fact {
             Self::Device => "device",
             Self::MountOptions => "mount options",
             Self::CacheState => "cache state",
+            Self::Commands => "commands",
             Self::Option(name) => name,
         })
     }

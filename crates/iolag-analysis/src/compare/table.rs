@@ -70,7 +70,10 @@ impl ComparedTable {
         self.left_out.iter().filter(move |left_out| match left_out {
             LeftOut::Row { key, .. } => has_value && is_of(key),
             LeftOut::FewAttempts { key, quantity, .. } => rule.quantity == *quantity && is_of(key),
-            LeftOut::Side { .. } | LeftOut::Run { .. } | LeftOut::Unpaired { .. } => false,
+            LeftOut::Side { .. }
+            | LeftOut::Run { .. }
+            | LeftOut::Unpaired { .. }
+            | LeftOut::Unread { .. } => false,
         })
     }
 
@@ -180,6 +183,11 @@ pub enum LeftOut {
     Side {
         /// Its place.
         side: usize,
+    },
+    /// What could not be read, or is gone.
+    Unread {
+        /// What it is, as a sentence.
+        sentence: String,
     },
     /// A run that says nothing of its target.
     Run {

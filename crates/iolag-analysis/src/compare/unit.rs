@@ -71,9 +71,15 @@ fn facts(record: &RunRecord) -> BTreeMap<Fact, String> {
         (Fact::Processors, all(&|host| if host.cpus == 0 { String::new() } else { host.cpus.to_string() })),
         (Fact::Memory, all(&|host| host.memory_bytes.map(format_bytes).unwrap_or_default())),
         (Fact::Version, all(&|host| host.iolag_version.clone())),
+        (Fact::Commands, commands(record)),
     ];
     let known = known.into_iter().filter(|(_, text)| !text.is_empty());
     known.chain(options(&record.spec)).collect()
+}
+
+fn commands(record: &RunRecord) -> String {
+    let side = record.plan.iter().filter_map(|plan| plan.side.as_ref());
+    side.flat_map(|side| side.before.iter().chain(&side.after)).cloned().collect::<Vec<_>>().join(" ")
 }
 
 fn facts_of_place(file_system: &FileSystem) -> BTreeMap<Fact, String> {

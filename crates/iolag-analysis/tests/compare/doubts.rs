@@ -282,6 +282,53 @@ fn more_than_one_label_that_differs_is_told() {
     assert_eq!(doubts(&[("client", "nfs"), ("system", "quiet"), ("site", "here")]), []);
 }
 
+/// Chosen by one label, pooled by another and by a coordinate of which they have nothing in common.
+#[test]
+fn what_is_pooled_though_nothing_of_it_is_alike_is_told() {
+    let of = |name: &str, version: &str, clients: [&str; 2]| {
+        let mut side = stats(name);
+        for (at, unit) in side.units.iter_mut().enumerate() {
+            unit.labels.insert("version".to_owned(), version.to_owned());
+            unit.coordinates.insert("clients".to_owned(), clients[at % 2].to_owned());
+        }
+        side.chosen_by = ["version".to_owned()].into();
+        side
+    };
+    let doubts = |base: [&str; 2], other: [&str; 2], across: &[&str]| {
+        let across = across.iter().map(|name| (*name).to_owned()).collect();
+        let sides = vec![of("old", "1", base), of("new", "2", other)];
+        compare_sides(sides, &CompareOptions { across, ..usual() }).unwrap().doubts
+    };
+    let labels = [["clients=1 or clients=2", "version=1"], ["clients=3", "version=2"]];
+    let told = Doubt::DifferentLabels { labels: labels.map(|of| of.map(str::to_owned).to_vec()).to_vec() };
+    assert!(doubts(["1", "2"], ["3", "3"], &["clients"]).contains(&told));
+    assert_eq!(doubts(["1", "2"], ["2", "2"], &["clients"]), []);
+    let alone = |name: &str, clients: &str| Side { chosen_by: [].into(), ..of(name, "1", [clients; 2]) };
+    let across = CompareOptions { across: vec!["clients".to_owned()], ..usual() };
+    let table = compare_sides(vec![alone("a", "1"), alone("b", "4")], &across).unwrap();
+    let labels = [["clients=1"], ["clients=4"]].map(|of| of.map(str::to_owned).to_vec()).to_vec();
+    assert!(table.doubts.contains(&Doubt::DifferentLabels { labels }), "{:?}", table.doubts);
+}
+
+#[test]
+fn sides_of_a_plan_that_are_one_directory_are_told() {
+    let place = ["ext4", "/dev/vda", "254:0", "rw"];
+    let of = |name: &str, facts: &[(Fact, &str)]| {
+        let mut side = at(with_facts(stats(name), facts), "/a", place);
+        for unit in &mut side.units {
+            unit.coordinates
+                .extend([("side".to_owned(), name.to_owned()), ("target".to_owned(), "/a".to_owned())]);
+        }
+        side.chosen_by = ["side".to_owned()].into();
+        side
+    };
+    let told = Doubt::OneDirectory { sides: vec![0, 1], directory: "/a".into() };
+    assert_eq!(compared(vec![of("one", &[]), of("two", &[])]).doubts, [told]);
+    // A command makes something else of it.
+    let loaded = of("two", &[(Fact::Commands, "insmod x")]);
+    assert_eq!(compared(vec![of("one", &[]), loaded]).doubts, []);
+}
+
 #[test]
 fn a_page_cache_of_another_size_is_told() {
     let of = |name: &str, gib: u64| {

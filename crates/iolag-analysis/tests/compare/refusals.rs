@@ -96,6 +96,15 @@ fn a_label_of_each_run_is_to_be_pooled() {
         refused(sides(), &usual()),
         "the label run is different in all runs, so nothing matches: add --across run"
     );
+    let mut two = sides();
+    for (at, side) in two.iter_mut().enumerate() {
+        side.units.iter_mut().for_each(|unit| *unit.coordinates.get_mut("clients").unwrap() = at.to_string());
+    }
+    assert_eq!(
+        refused(two.clone(), &CompareOptions { across: vec!["run".into()], ..usual() }),
+        "nothing is in both a and b: a has clients=0, b clients=1; --across run,clients would compare them all the same"
+    );
+    compare_sides(two, &CompareOptions { across: vec!["run".into(), "clients".into()], ..usual() }).unwrap();
     let table = compare_sides(sides(), &CompareOptions { across: vec!["run".into()], ..usual() }).unwrap();
     assert_eq!(table.rows[0].cells[0].runs, [9, 9]);
 }

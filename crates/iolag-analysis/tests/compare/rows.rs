@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use iolag_analysis::compare::{
-    CompareError, CompareOptions, Fact, LeftOut, Side, SideValue, Unit, compare_sides,
+    CompareError, CompareOptions, Fact, LeftOut, Side, SideValue, Unit, UnitKind, compare_sides,
 };
 use iolag_analysis::{Cell, ComparedWord, RunAmount, RunQuantity, Standing};
 use iolag_model::{Operation, Phase};
@@ -240,4 +240,26 @@ fn the_amount_of_a_run_is_found_by_its_place() {
         [0, 1, 2, 5, 6].map(|run| value.amount(run)),
         [Some(known(1.0)), None, Some(known(2.0)), Some(RunAmount::Open), None]
     );
+}
+
+/// What a history has of two hosts, beside runs of one of them, which say where they ran.
+#[test]
+fn runs_stand_beside_the_days_of_their_own_host() {
+    let of = |name: &str, host: &dyn Fn(usize) -> &'static str, is_remembered: bool| {
+        let mut side = nine(name, &[(Operation::Stat, 1.0)], 0.01);
+        for (at, unit) in side.units.iter_mut().enumerate() {
+            unit.facts.insert(Fact::Host, host(at).to_owned());
+            if is_remembered {
+                unit.kind = UnitKind::DayOfRuns;
+                unit.coordinates.insert("host".to_owned(), host(at).to_owned());
+            }
+        }
+        side
+    };
+    let hosts = |at: usize| if at < 4 { "login1" } else { "login2" };
+    let table = compared(vec![of("history", &hosts, true), of("runs", &|_| "login2", false)]);
+    assert_eq!(table.rows.len(), 1);
+    assert_eq!(table.rows[0].key.coordinates["host"], "login2");
+    assert_eq!(table.rows[0].cells[0].runs, [5, 5], "in blocks");
+    assert_eq!(table.units, UnitKind::Run, "not all are days");
 }

@@ -2,7 +2,8 @@
 //!
 //! `value` is what is compared, `unit` that of `base_middle` and `other_middle`, which are empty where runs are only bounded. `percent`, `low`, `high`
 //! and `factor` are of speed: positive percent are faster. An end that is open is empty; so is all that needs more runs than there are, of
-//! which `more` says how many. `base_bounded` and `other_bounded` are those of which only a bound is known.
+//! which `more` says how many. `base_bounded` and `other_bounded` are those of which only a bound is known. The last six are bounds: of a
+//! middle or of percent that are not known, the least or the most that they may be.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,8 @@ use crate::words::comparison::names::{RowNames, plain};
 use crate::words::percent::{raw_factor, raw_percent};
 
 const HEADER: &str = "row,operation,phase,coordinates,labels,base,other,value,unit,base_runs,other_runs,pairs,base_middle,other_middle,percent,low,high,factor,\
-                      p,p_adjusted,word,more,base_bounded,other_bounded";
+                      p,p_adjusted,word,more,base_bounded,other_bounded,\
+                      base_least,base_most,other_least,other_most,percent_least,percent_most";
 
 /// Names in the first line, then a line for each other side of each row.
 pub fn comparison_csv(table: &ComparedTable) -> String {
@@ -48,7 +50,7 @@ fn of_row(table: &ComparedTable, row: &ComparedRow, other: usize) -> [String; 8]
 }
 
 /// Numbers and words of ours.
-fn of_cell(cell: &ComparedCell) -> [String; 15] {
+fn of_cell(cell: &ComparedCell) -> Vec<String> {
     let middle = |side: usize| match cell.middles[side] {
         RunAmount::Known(amount) => format!("{amount:?}"),
         _ => String::new(),
@@ -61,7 +63,7 @@ fn of_cell(cell: &ComparedCell) -> [String; 15] {
     let number = |number: Option<f64>| number.map(|number| format!("{number:?}")).unwrap_or_default();
     let estimate = compared.difference.as_ref().and_then(|difference| difference.estimate().known());
     let end = |of: fn(LogRange) -> f64| number(compared.interval.map(of).and_then(raw_percent));
-    [
+    let mut fields = vec![
         cell.runs[0].to_string(),
         cell.runs[1].to_string(),
         optional(pairs),
@@ -77,7 +79,19 @@ fn of_cell(cell: &ComparedCell) -> [String; 15] {
         optional(more(cell)),
         cell.bounded[0].to_string(),
         cell.bounded[1].to_string(),
-    ]
+    ];
+    for middle in cell.middles {
+        let [least, most] = match middle {
+            RunAmount::AtLeast(least) => [Some(least), None],
+            RunAmount::AtMost(most) => [None, Some(most)],
+            RunAmount::Known(_) | RunAmount::Open => [None, None],
+        };
+        fields.extend([number(least), number(most)]);
+    }
+    let bounds = compared.difference.as_ref().map(|difference| difference.estimate());
+    let bounds = bounds.filter(|bounds| bounds.known().is_none());
+    fields.extend([LogRange::low, LogRange::high].map(|of| number(bounds.map(of).and_then(raw_percent))));
+    fields
 }
 
 /// As in `clients=4 target=/home`.

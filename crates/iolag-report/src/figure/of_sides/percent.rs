@@ -7,7 +7,7 @@ use super::scale::scale_of;
 use crate::figure::error::FigureError;
 use crate::figure::paper::sheet::{INK, Panel, Sheet};
 use crate::figure::scene::shapes::{Align, MarkShape, Stroke};
-use crate::words::comparison::cells::{same, word};
+use crate::words::comparison::cells::{same, unit_names, word};
 use crate::words::comparison::design::{cells, design};
 use crate::words::comparison::names::{RowNames, SideNames};
 use crate::words::percent::ends;
@@ -71,18 +71,19 @@ fn caption(table: &ComparedTable, names: &SideNames, rows: &RowNames) -> String 
             .is_some_and(|one| one.known().is_none() && ends(one).iter().any(|end| end.is_finite()))
     };
     let cross = if cells(table).any(is_cross) { " A cross: too few runs for an interval." } else { "" };
+    let several = unit_names(table.units)[1];
     let diamond = if cells(table).any(is_diamond) {
-        " Diamonds: the ends of what is known, because runs hung or failed."
+        format!(" Diamonds: the ends of what is known, where {several} are only bounded.")
     } else {
-        ""
+        String::new()
     };
     let is_open = |cell: &ComparedCell| {
         cell.compared.interval.is_some_and(|interval| ends(interval).iter().any(|end| end.is_infinite()))
     };
     let arrows = if cells(table).any(is_open) {
-        " Arrows: ends that are not known, because runs hung or failed."
+        format!(" Arrows: ends that are not known, where {several} are only bounded.")
     } else {
-        ""
+        String::new()
     };
     format!(
         "{}. The band is what counts as the same, within {}.{cross}{diamond}{arrows}",

@@ -14,6 +14,7 @@ pub(super) fn method(table: &ComparedTable, page: &mut Markup) {
     let same = same(table.same_within);
     page.raw("<p class=\"method\">").raw(match table.units {
         UnitKind::Run => "A run is one value, whatever the number of its attempts: they share its luck. ",
+        UnitKind::DayOfRuns => "The runs of one day are one value, their middle, whatever their number: they share its luck. ",
         UnitKind::Day => "A day is one value, whatever the number of its attempts: they share its luck. Slots that were skipped because an earlier attempt had not ended count as what was left of it. Days that resemble the one before are worth fewer: by as much as these days show and so few may hide, by ranks by a half at least. ",
     });
     page.raw("What is compared is the logarithm of speed, so that middles are geometric means of what is compared, and percent are those of their ratio. ");

@@ -4,16 +4,14 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use iolag_analysis::compare::{
-    BetweenOthers, ComparedCell, ComparedRow, ComparedTable, Doubt, LeftOut, Pairs, RowKey, RuleJudgement,
-    SideValue,
+    BetweenOthers, ComparedCell, ComparedRow, ComparedTable, LeftOut, Pairs, RowKey, RuleJudgement, SideValue,
 };
 use iolag_analysis::{LogRange, RunAmount, RunMethod, Standing};
 use serde::Serialize;
 
+use super::doubts::{DoubtDocument, doubts, name};
 use crate::words::comparison::cells::{more, raw_unit, raw_word, unit_names};
-use crate::words::comparison::doubts::sentence;
-use crate::words::comparison::names::SideNames;
-use crate::words::comparison::rules::rule_sentences;
+use crate::words::comparison::rules::{RuleSentence, rule_sentences};
 use crate::words::percent::{raw_factor, raw_percent};
 
 /// Raised when a reader would misread.
@@ -159,24 +157,10 @@ struct BetweenDocument<'a> {
 }
 
 #[derive(Serialize)]
-struct DoubtDocument<'a> {
-    what: String,
-    sentence: String,
-    /// What is told of each side, in their order.
-    of: Vec<SideFact<'a>>,
-}
-
-#[derive(Serialize)]
-struct SideFact<'a> {
-    side: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    values: Option<&'a [String]>,
-}
-
-#[derive(Serialize)]
 #[serde(untagged)]
 enum LeftOutDocument<'a> {
     Side { side: &'a str },
+    Unread { sentence: &'a str },
     Run { run: &'a str, side: &'a str, standing: &'static str },
     Row { row: KeyDocument<'a>, missing: Vec<&'a str> },
     FewAttempts { row: KeyDocument<'a>, value: String, attempts: Vec<Option<u64>> },
@@ -186,8 +170,9 @@ enum LeftOutDocument<'a> {
 #[derive(Serialize)]
 struct RuleDocument<'a> {
     rule: &'a str,
-    row: usize,
-    other: &'a str,
+    /// None of what the rule cannot be judged of, which is in no row.
+    row: Option<usize>,
+    other: Option<&'a str>,
     factor: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     factor_bounds: Option<Ends>,
@@ -238,10 +223,6 @@ fn document(table: &ComparedTable) -> Document<'_> {
         left_out: table.left_out.iter().map(|one| left_out(&names, one)).collect(),
         rules: rules(table, &names),
     }
-}
-
-fn name<'a>(names: &[&'a str], side: usize) -> &'a str {
-    names.get(side).copied().unwrap_or_default()
 }
 
 fn design(cell: &ComparedCell) -> Design {
@@ -358,51 +339,6 @@ fn between<'a>(names: &[&'a str], one: &BetweenOthers) -> BetweenDocument<'a> {
     }
 }
 
-fn doubts<'a>(table: &'a ComparedTable, names: &[&'a str]) -> Vec<DoubtDocument<'a>> {
-    let short = SideNames::of(table);
-    let facts = |doubt: &'a Doubt| -> (String, Vec<SideFact<'a>>) {
-        let of = |side: usize, values: Option<&'a [String]>| SideFact { side: name(names, side), values };
-        match doubt {
-            Doubt::Differs { fact, values } => (
-                fact.to_string(),
-                values.iter().enumerate().map(|(side, values)| of(side, Some(values))).collect(),
-            ),
-            Doubt::DifferentLabels { labels } => (
-                "labels".to_owned(),
-                labels.iter().enumerate().map(|(side, labels)| of(side, Some(labels))).collect(),
-            ),
-            Doubt::DifferentAttempts { attempts, .. } => {
-                let known = attempts.iter().enumerate().filter(|(_, attempts)| attempts.is_some());
-                ("attempts".to_owned(), known.map(|(side, _)| of(side, None)).collect())
-            }
-            Doubt::TakenUpAgain { .. } => ("taken-up-again".to_owned(), Vec::new()),
-            Doubt::OneFileSystem { sides, device } => {
-                let device = std::slice::from_ref(device);
-                ("one-file-system".to_owned(), sides.iter().map(|side| of(*side, Some(device))).collect())
-            }
-            Doubt::OneDirectory { sides, directory } => {
-                let directory = std::slice::from_ref(directory);
-                ("one-directory".to_owned(), sides.iter().map(|side| of(*side, Some(directory))).collect())
-            }
-            Doubt::OneAfterTheOther { first, after, .. } => {
-                ("one-after-the-other".to_owned(), vec![of(*first, None), of(*after, None)])
-            }
-            Doubt::DifferentPatterns { patterns } => {
-                let patterns = patterns.iter().enumerate();
-                (
-                    "patterns".to_owned(),
-                    patterns.map(|(side, pattern)| of(side, Some(std::slice::from_ref(pattern)))).collect(),
-                )
-            }
-        }
-    };
-    let document = |doubt: &'a Doubt| {
-        let (what, of) = facts(doubt);
-        DoubtDocument { what, sentence: sentence(doubt, &short, table.units), of }
-    };
-    table.doubts.iter().map(document).collect()
-}
-
 const fn standing_name(standing: Standing) -> &'static str {
     match standing {
         Standing::Whole => "whole",
@@ -417,6 +353,7 @@ const fn standing_name(standing: Standing) -> &'static str {
 fn left_out<'a>(names: &[&'a str], one: &'a LeftOut) -> LeftOutDocument<'a> {
     match one {
         LeftOut::Side { side } => LeftOutDocument::Side { side: name(names, *side) },
+        LeftOut::Unread { sentence } => LeftOutDocument::Unread { sentence },
         LeftOut::Run { side, run, standing } => {
             let standing = standing_name(*standing);
             LeftOutDocument::Run { run, side: name(names, *side), standing }
@@ -440,26 +377,28 @@ fn left_out<'a>(names: &[&'a str], one: &'a LeftOut) -> LeftOutDocument<'a> {
 }
 
 fn rules<'a>(table: &'a ComparedTable, names: &[&'a str]) -> Vec<RuleDocument<'a>> {
-    let outcomes = table.outcomes.iter().zip(rule_sentences(table));
-    let document = outcomes.map(|(outcome, told)| {
-        let (word, more) = match outcome.judgement {
+    let document = |(at, told): (usize, RuleSentence)| {
+        let outcome = table.outcomes.get(at);
+        let (word, more) = match told.judgement {
             RuleJudgement::Kept => ("kept", None),
             RuleJudgement::Broken => ("broken", None),
             RuleJudgement::CannotBeTold { more } => ("cannot-be-told", more),
         };
+        let factor = outcome.map(|outcome| outcome.factor);
+        let interval = outcome.and_then(|outcome| outcome.interval);
         RuleDocument {
-            rule: table.rules.get(outcome.rule).map_or("", |rule| rule.text.as_str()),
-            row: outcome.row,
-            other: name(names, outcome.side),
-            factor: outcome.factor.known().and_then(raw_factor),
-            factor_bounds: outcome.factor.known().is_none().then(|| ends(outcome.factor, raw_factor)),
-            interval: outcome.interval.map(|interval| ends(interval, raw_factor)),
+            rule: table.rules.get(told.rule).map_or("", |rule| rule.text.as_str()),
+            row: outcome.map(|outcome| outcome.row),
+            other: outcome.map(|outcome| name(names, outcome.side)),
+            factor: factor.and_then(LogRange::known).and_then(raw_factor),
+            factor_bounds: factor.filter(|one| one.known().is_none()).map(|one| ends(one, raw_factor)),
+            interval: interval.map(|interval| ends(interval, raw_factor)),
             outcome: word,
             more,
             sentence: told.sentence,
         }
-    });
-    document.collect()
+    };
+    rule_sentences(table).into_iter().enumerate().map(document).collect()
 }
 
 #[cfg(test)]
@@ -471,6 +410,25 @@ mod tests {
         let mut text = Vec::new();
         write_comparison_json(table, &mut text).expect("a Vec takes everything");
         String::from_utf8(text).expect("JSON is text")
+    }
+
+    #[test]
+    fn what_a_rule_cannot_be_judged_of_is_an_entry_without_a_row() {
+        let mut table = study();
+        table.rules = vec!["read rate < 0.5x".parse().expect("a rule")];
+        table.left_out = vec![LeftOut::Row { key: table.rows[0].key.clone(), missing: vec![2] }];
+        let document: serde_json::Value = serde_json::from_str(&json(&table)).expect("JSON");
+        let rule = &document["rules"][0];
+        assert_eq!(
+            (&rule["row"], &rule["other"]),
+            (&serde_json::Value::Null, &serde_json::Value::Null),
+            "{rule}"
+        );
+        assert_eq!(
+            (&rule["rule"], &rule["outcome"]),
+            (&"read rate < 0.5x".into(), &"cannot-be-told".into()),
+            "{rule}"
+        );
     }
 
     #[test]

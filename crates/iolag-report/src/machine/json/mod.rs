@@ -1,6 +1,7 @@
 //! The content of `--json FILE`; docs/json.md explains it with an example.
 
 mod comparison;
+mod doubts;
 mod history;
 pub(crate) mod run;
 

@@ -1,7 +1,7 @@
 //! What is said of a single cell.
 
 use iolag_analysis::compare::{ComparedCell, ComparedTable, UnitKind};
-use iolag_analysis::{ComparedWord, RunAmount, RunQuantity};
+use iolag_analysis::{ComparedWord, RunAmount, RunQuantity, Standing};
 use iolag_model::{Nanoseconds, counted, format_duration};
 
 use crate::words::numbers::{NOTHING, percentage, rate};
@@ -61,7 +61,7 @@ pub(crate) fn word_of(table: &ComparedTable, cell: &ComparedCell) -> String {
     };
     // Elsewhere there is more than one reason.
     let is_by_duration = table.units == UnitKind::Run && table.quantity.threshold().is_none();
-    let why = if is_by_duration { "hung or failed" } else { "only bounded" };
+    let why = if is_by_duration && has_hung(table) { "hung or failed" } else { "only bounded" };
     let remark = match (bounded(0), bounded(1)) {
         (None, None) => String::new(),
         (None, Some(other)) => format!(" ({other} {why})"),
@@ -69,6 +69,11 @@ pub(crate) fn word_of(table: &ComparedTable, cell: &ComparedCell) -> String {
         (Some(base), Some(other)) => format!(" ({other}, {base} of the base, {why})"),
     };
     format!("{}{remark}", word(table, cell))
+}
+
+/// Whether a run of it hung or failed. A whole run may be only bounded, too: where its attempts were ended with it, or took no step of the clock.
+pub(crate) fn has_hung(table: &ComparedTable) -> bool {
+    table.sides.iter().flat_map(|side| &side.standings).any(|standing| *standing != Standing::Whole)
 }
 
 /// The word alone.
@@ -132,16 +137,23 @@ pub(crate) fn more_units(kind: UnitKind, count: u32) -> String {
 
 /// What counts once, one of them and several.
 pub(crate) const fn unit_names(kind: UnitKind) -> [&'static str; 2] {
-    match kind {
-        UnitKind::Run => ["run", "runs"],
-        UnitKind::Day => ["day", "days"],
-    }
+    kind.names()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::words::comparison::samples::study;
+
+    #[test]
+    fn only_what_hung_or_failed_is_called_so() {
+        let mut table = study();
+        let mut cell = table.rows[0].cells[0].clone();
+        cell.bounded = [0, 1];
+        assert!(word_of(&table, &cell).ends_with(" (1 of 9 only bounded)"));
+        table.sides[1].standings[3] = Standing::Failed;
+        assert!(word_of(&table, &cell).ends_with(" (1 of 9 hung or failed)"));
+    }
 
     #[test]
     fn where_there_is_nothing_to_compare_no_runs_are_lacking() {

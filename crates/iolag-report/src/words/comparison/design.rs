@@ -6,12 +6,14 @@ use iolag_analysis::compare::{ComparedCell, ComparedTable, Pairs, UnitKind};
 use iolag_analysis::{ComparedWord, RunMethod, joined};
 use iolag_model::{counted, format_duration};
 
-use super::cells::{is_alone, more, more_units, quantity_in_words, same, units};
+use super::cells::{has_hung, is_alone, more, more_units, quantity_in_words, same, units};
 use super::names::{RowNames, SideNames};
 use crate::words::percent::is_factor;
 
 /// More runs than this nobody will make.
 const MORE_MOST: u32 = 99;
+/// Why a day, or a run, is only bounded.
+const TOO_FAST: &str = "were too fast for the clock";
 
 /// As in `Speed by the rate, in percent of client=native: positive is faster, negative is slower.`
 pub(crate) fn heading(table: &ComparedTable, names: &SideNames) -> String {
@@ -49,11 +51,15 @@ pub(crate) fn design(table: &ComparedTable, names: &SideNames, rows: &RowNames) 
         let cells = counted(ranked, "cell", "cells");
         let none = |threshold| format!("had none over {}", format_duration(threshold));
         let (why, of_days) = match table.quantity.threshold() {
-            Some(threshold) => (format!("hung, failed or {}", none(threshold)), none(threshold)),
-            None => ("hung or failed".to_owned(), "were too fast for the clock".to_owned()),
+            Some(threshold) if has_hung(table) => {
+                (format!("hung, failed or {}", none(threshold)), none(threshold))
+            }
+            Some(threshold) => (none(threshold), none(threshold)),
+            None if has_hung(table) => ("hung or failed".to_owned(), TOO_FAST.to_owned()),
+            None => ("are only bounded".to_owned(), TOO_FAST.to_owned()),
         };
         parts.push(match table.units {
-            UnitKind::Run => format!("{cells} by ranks, because runs {why}"),
+            UnitKind::Run | UnitKind::DayOfRuns => format!("{cells} by ranks, because runs {why}"),
             UnitKind::Day => format!(
                 "{cells} by ranks, because days hung or {of_days}: as if a day resembled the one before by a half at least"
             ),
@@ -94,7 +100,7 @@ fn pairs(table: &ComparedTable, names: &SideNames) -> String {
     };
     let apart = || {
         let not_together = match table.units {
-            UnitKind::Run => "not in blocks",
+            UnitKind::Run | UnitKind::DayOfRuns => "not in blocks",
             UnitKind::Day => "not in pairs",
         };
         format!("{}, {not_together}", each_apart(table, names))

@@ -41,10 +41,13 @@ pub(crate) fn sentence(doubt: &Doubt, names: &SideNames, units: UnitKind) -> Str
                 _ => format!("the {fact} differs: {told}"),
             }
         }
-        Doubt::DifferentLabels { labels } => format!(
-            "sides differ in several labels, {}: which of them makes a difference cannot be told",
-            told(labels, names)
-        ),
+        Doubt::DifferentLabels { labels } => match labels.iter().map(Vec::len).max() {
+            Some(0 | 1) | None => format!("unlike runs are compared all the same: {}", told(labels, names)),
+            _ => format!(
+                "sides differ in several labels, {}: which of them makes a difference cannot be told",
+                told(labels, names)
+            ),
+        },
         Doubt::OneFileSystem { sides, device } => {
             format!(
                 "one file system by two names, {} (device {}): a difference is not of file systems, but of directories, of what is wrapped around them or done before, or of chance",

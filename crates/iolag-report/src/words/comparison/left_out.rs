@@ -8,7 +8,7 @@ use iolag_model::counted;
 
 use super::cells::unit_names;
 use super::doubts::{attempts_in_words, told};
-use super::names::{SideNames, row_name};
+use super::names::{SideNames, plain, row_name};
 
 /// More rows than this are counted.
 const ROWS_MOST: usize = 8;
@@ -27,6 +27,7 @@ pub(crate) fn left_out(table: &ComparedTable, names: &SideNames) -> Vec<String> 
     for left_out in &table.left_out {
         match left_out {
             LeftOut::Side { side } => sides.push(format!("{} has no {one}.", names.short(*side))),
+            LeftOut::Unread { sentence } => sides.push(format!("{}.", plain(sentence))),
             LeftOut::Run { side, standing, .. } => *runs.entry((weight(*standing), *side)).or_default() += 1,
             LeftOut::Row { key, missing } => rows.entry(missing).or_default().push(key),
             LeftOut::FewAttempts { key, quantity, attempts } => {

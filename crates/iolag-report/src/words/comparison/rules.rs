@@ -14,6 +14,8 @@ use crate::words::percent::ends;
 /// What became of a rule in a cell, in a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleSentence {
+    /// The rule, by its place.
+    pub rule: usize,
     /// What became of it.
     pub judgement: RuleJudgement,
     /// As in `fails: read p95 of nfs is 1.31 [1.18–1.46] times that of native, more than 1.1x: slower`.
@@ -24,12 +26,18 @@ pub struct RuleSentence {
 pub fn rule_sentences(table: &ComparedTable) -> Vec<RuleSentence> {
     let (names, rows) = (SideNames::of(table), RowNames::of(table));
     let judged = table.outcomes.iter().map(|outcome| RuleSentence {
+        rule: outcome.rule,
         judgement: outcome.judgement,
         sentence: sentence(outcome, table, &names, &rows),
     });
-    let untold = table.rules.iter().flat_map(|rule| not_judged(rule, table, &names));
-    let untold = untold
-        .map(|sentence| RuleSentence { judgement: RuleJudgement::CannotBeTold { more: None }, sentence });
+    let untold = table.rules.iter().enumerate().flat_map(|(rule, of)| {
+        let judgement = RuleJudgement::CannotBeTold { more: None };
+        not_judged(of, table, &names).into_iter().map(move |sentence| RuleSentence {
+            rule,
+            judgement,
+            sentence,
+        })
+    });
     judged.chain(untold).collect()
 }
 
@@ -44,7 +52,10 @@ fn not_judged(rule: &FailRule, table: &ComparedTable, names: &SideNames) -> Vec<
                 (format!("{} {has} no {one}", names.list(missing)), key)
             }
             LeftOut::FewAttempts { key, .. } => (format!("{several} have too few attempts"), key),
-            LeftOut::Side { .. } | LeftOut::Run { .. } | LeftOut::Unpaired { .. } => continue,
+            LeftOut::Side { .. }
+            | LeftOut::Unread { .. }
+            | LeftOut::Run { .. }
+            | LeftOut::Unpaired { .. } => continue,
         };
         rows.entry(why).or_default().push(key);
     }

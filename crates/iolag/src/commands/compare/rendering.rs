@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use iolag_analysis::analysed;
-use iolag_analysis::compare::{ComparedTable, RuleJudgement};
+use iolag_analysis::compare::{ComparedTable, LeftOut, RuleJudgement};
 use iolag_analysis::figure::FigureChoice;
 use iolag_conduct::{ExitCode, Failure, summarise_with_figures};
 use iolag_model::{Anchor, Phase, RunRecord, StageIndex, counted};
@@ -47,19 +47,21 @@ pub fn rendered(
     look: Look,
     counter: &Counter,
 ) -> Result<Rendered, Failure> {
+    // Whoever gets a file has not seen what the terminal was told.
+    let whole = with_what_was_told(table, &resolved.complaints);
     let text = match options.format {
         CompareForm::Text => comparison_text(table, look.width, look.colour),
         CompareForm::Csv => comparison_csv(table),
-        CompareForm::Markdown => comparison_markdown(table),
+        CompareForm::Markdown => comparison_markdown(&whole),
     };
     let document = match common.json {
-        Some(_) => Some(made(|writer| write_comparison_json(table, writer))?),
+        Some(_) => Some(made(|writer| write_comparison_json(&whole, writer))?),
         None => None,
     };
     let page = match options.report {
         Some(_) => {
             let command = lasting(typed(), &options.sides, resolved);
-            Some(page(resolved, table, &command, counter)?)
+            Some(page(resolved, &whole, &command, counter)?)
         }
         None => None,
     };
@@ -67,6 +69,15 @@ pub fn rendered(
     let complaints = resolved.complaints.iter().cloned().chain(judged.sentences).collect();
     let printed = Printed { text, document, complaints, code: resolved.code.max(judged.code) };
     Ok(Rendered { printed, page })
+}
+
+/// The table with these sentences under what is left out; of sides without a run it says so already.
+fn with_what_was_told(table: &ComparedTable, sentences: &[String]) -> ComparedTable {
+    let silent: Vec<String> =
+        table.silent().into_iter().map(|side| format!("{} has no run", table.sides[side].name)).collect();
+    let is_new = |sentence: &&String| !silent.iter().any(|told| sentence.starts_with(told));
+    let told = sentences.iter().filter(is_new).map(|sentence| LeftOut::Unread { sentence: sentence.clone() });
+    ComparedTable { left_out: table.left_out.iter().cloned().chain(told).collect(), ..table.clone() }
 }
 
 /// What is said of the rules.

@@ -129,6 +129,11 @@ fn a_baseline_is_a_side_as_long_as_a_run_of_it_is_left() {
     names[..3].iter().for_each(|run| lose(run));
     let said = user.fine(&["compare", "nightly", "campaign:last"]);
     assert!(said.errors.contains("baseline nightly names 4 runs, of which 1 is left"), "{said:?}");
+    let document: Value =
+        serde_json::from_str(&user.fine(&["compare", "nightly", "campaign:last", "--json", "-"]).output)
+            .unwrap();
+    let told = document["left_out"].as_array().unwrap().iter().filter_map(|one| one["sentence"].as_str());
+    assert_eq!(told.collect::<Vec<_>>(), ["baseline nightly names 4 runs, of which 1 is left"], "{document}");
     lose(names[3]);
     let said = user.iolag(&["compare", "nightly", "campaign:last"]);
     assert_eq!((said.code, said.output.as_str()), (3, ""), "{said:?}");
