@@ -86,16 +86,15 @@ fn tables(table: &ComparedTable, names: &SideNames, rows: &RowNames, width: usiz
     if !matches!(table.quantity, RunQuantity::ShareOver(_)) {
         forms.push(Columns::Difference);
     }
-    if let Some(fits) = forms.into_iter().map(|form| of(&others, form)).find(|one| one.width() <= width) {
+    if let Some(fits) = forms.iter().map(|form| of(&others, *form)).find(|one| one.width() <= width) {
         return fits.render(colour);
     }
+    // Rather a name is cut than a number left out.
+    let narrower = || forms.iter().flat_map(|form| [(*form, most), (*form, NAME_LEAST)]);
     let alone = |other: &usize| {
-        let forms = [(Columns::All, most), (Columns::Difference, most), (Columns::Difference, NAME_LEAST)];
-        let mut forms =
-            forms.into_iter().map(|(form, most)| side_by_side(table, &[*other], form, names, rows, most));
-        let fits = forms.by_ref().find(|one| one.width() <= width);
-        fits.unwrap_or_else(|| side_by_side(table, &[*other], Columns::Difference, names, rows, NAME_LEAST))
-            .render(colour)
+        let of = |(form, most)| side_by_side(table, &[*other], form, names, rows, most);
+        let fits = narrower().map(of).find(|one| one.width() <= width);
+        fits.or_else(|| narrower().last().map(of)).map_or_else(String::new, |one| one.render(colour))
     };
     others.iter().map(alone).collect::<Vec<_>>().join("\n")
 }

@@ -205,7 +205,7 @@ fn benchmarks_that_a_history_remembers_are_sides_also_beside_stored_runs() {
     bench(&["--repeat", "4", "--history", &user.history]);
     let remembered = [fast, slow].map(|target| format!("history:{target}"));
     let document = compared(&user, &[&remembered[0], &remembered[1]]);
-    assert_eq!((&document["units"], &document["workload"]), (&"runs".into(), &"metadata".into()));
+    assert_eq!((&document["units"], &document["workload"]), (&"days of runs".into(), &"metadata".into()));
     let rows = document["rows"].as_array().unwrap();
     assert!(rows.len() == 4 && rows.iter().all(|row| row["coordinates"]["clients"] == "1"), "{rows:?}");
     for row in rows {
