@@ -1,5 +1,6 @@
 //! The text of a file, and what is read of it: errors name its line.
 
+use iolag_backend::redact_line;
 use iolag_model::{Nanoseconds, parse_duration};
 use serde::de::DeserializeOwned;
 use toml::Spanned;
@@ -50,7 +51,8 @@ impl Source<'_> {
             let place = error.span().unwrap_or(0..0);
             // What the parser says may be several lines; the first says it.
             let message = error.message().lines().next().unwrap_or("not understood");
-            DocumentError::at(self.file, self.text, place, in_words(message))
+            // It repeats the value.
+            DocumentError::at(self.file, self.text, place, in_words(&redact_line(message)))
         })
     }
 

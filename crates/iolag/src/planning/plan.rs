@@ -390,8 +390,8 @@ mod tests {
                 "plan.toml:3: the command is empty",
             ),
             (
-                format!("[[side]]\nname = \"a\"\nbefore = \"true\"\n{BENCH}"),
-                "plan.toml:3: invalid type: string \"true\", expected a table such as { command = [\"true\"]",
+                format!("[[side]]\nname = \"a\"\nbefore = \"mount -o password=geheim /m\"\n{BENCH}"),
+                "plan.toml:3: invalid type: string \"mount -o password=***, expected a table such as { command = [\"true\"]",
             ),
             (
                 format!("[[side]]\nname = \"a\"\nbefore = [\"true\"]\n{BENCH}"),
