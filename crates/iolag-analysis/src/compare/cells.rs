@@ -146,8 +146,7 @@ impl Names {
     fn pooled<'a>(&self, unit: &'a Unit, value: &'a UnitValue) -> Vec<Option<&'a str>> {
         let of_name = |name: &String| match name.as_str() {
             TARGET => Some(value.target.as_str()),
-            HOST => host(unit),
-            name => unit.coordinates.get(name).or_else(|| unit.labels.get(name)).map(String::as_str),
+            name => part_of(unit, name),
         };
         self.pooled.iter().map(of_name).collect()
     }
@@ -162,15 +161,18 @@ impl Names {
             coordinates.insert(TARGET.to_owned(), value.target.clone());
         }
         // Beside several hosts that a history remembers runs have theirs, too.
-        if let Some(host) = host(unit).filter(|_| !self.free.contains(HOST)) {
+        if let Some(host) = part_of(unit, HOST).filter(|_| !self.free.contains(HOST)) {
             coordinates.insert(HOST.to_owned(), host.to_owned());
         }
         RowKey { cell: value.cell, task: value.task.clone(), coordinates, labels: telling(&unit.labels) }
     }
 }
 
-fn host(unit: &Unit) -> Option<&str> {
-    unit.coordinates.get(HOST).or_else(|| unit.facts.get(&Fact::Host)).map(String::as_str)
+/// A coordinate or label of a unit; of runs their host is no coordinate, but known.
+pub(super) fn part_of<'a>(unit: &'a Unit, name: &str) -> Option<&'a str> {
+    let host = || unit.facts.get(&Fact::Host).filter(|_| name == HOST);
+    let named = unit.coordinates.get(name).or_else(|| unit.labels.get(name));
+    named.or_else(host).map(String::as_str)
 }
 
 fn places<'a>(side: &'a Side, name: &str) -> BTreeSet<&'a str> {

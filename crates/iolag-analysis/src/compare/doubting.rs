@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use iolag_model::{Order, RunId, format_bytes};
 
 use super::attempts;
-use super::cells::{Row, SIDE, TARGET};
+use super::cells::{Row, SIDE, TARGET, part_of};
 use super::doubt::Doubt;
 use super::side::{Fact, Side, Unit, UnitBlock, defining_labels};
 use crate::run::values::RunQuantity;
@@ -209,7 +209,7 @@ fn different_labels(sides: &[Side], across: &[String]) -> Option<Doubt> {
     let saying: Vec<Side> = sides.iter().filter(|side| !side.units.is_empty()).cloned().collect();
     let is_chosen = |name: &String| sides.iter().any(|side| side.chosen_by.contains(name));
     let value = |unit: &Unit, name: &String| -> String {
-        match unit.labels.get(name).or_else(|| unit.coordinates.get(name)) {
+        match part_of(unit, name) {
             Some(value) => format!("{name}={value}"),
             None => format!("no {name}"),
         }

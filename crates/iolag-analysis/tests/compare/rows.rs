@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use iolag_analysis::compare::{
-    CompareError, CompareOptions, Fact, LeftOut, Side, SideValue, Unit, UnitKind, compare_sides,
+    CompareError, CompareOptions, Doubt, Fact, LeftOut, Side, SideValue, Unit, UnitKind, compare_sides,
 };
 use iolag_analysis::{Cell, ComparedWord, RunAmount, RunQuantity, Standing};
 use iolag_model::{Operation, Phase};
@@ -262,4 +262,11 @@ fn runs_stand_beside_the_days_of_their_own_host() {
     assert_eq!(table.rows[0].key.coordinates["host"], "login2");
     assert_eq!(table.rows[0].cells[0].runs, [5, 5], "in blocks");
     assert_eq!(table.units, UnitKind::Run, "not all are days");
+    // Of one host they are alike, whatever says so.
+    let across = CompareOptions { across: vec!["host".into()], ..usual() };
+    let sides = vec![of("history", &|_| "login2", true), of("runs", &|_| "login2", false)];
+    assert_eq!(compare_sides(sides, &across).unwrap().doubts, []);
+    let sides = vec![of("history", &|_| "login1", true), of("runs", &|_| "login2", false)];
+    let labels = [["host=login1"], ["host=login2"]].map(|of| of.map(str::to_owned).to_vec()).to_vec();
+    assert_eq!(compare_sides(sides, &across).unwrap().doubts, [Doubt::DifferentLabels { labels }]);
 }
