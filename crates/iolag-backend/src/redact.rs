@@ -64,6 +64,7 @@ fn without_secret_values(word: &str) -> String {
         let length = rest[begin..].find(|character| !is_of_name(character)).unwrap_or(rest.len() - begin);
         let name = &rest[begin..begin + length];
         let (known, after) = rest.split_at(begin + length);
+        let is_first = shown.is_empty();
         shown.push_str(known);
         rest = after;
         let has_value =
@@ -73,12 +74,8 @@ fn without_secret_values(word: &str) -> String {
             shown.push(next);
             shown.push_str(HIDDEN);
             // What has the name in front, and is one word, is all its value, whatever is in it.
-            let is_all = next == '=' && shown.len() == known.len() + next.len_utf8() + HIDDEN.len();
-            let end = if is_all && !value.contains(char::is_whitespace) {
-                value.len()
-            } else {
-                end_of_value(value)
-            };
+            let is_all = is_first && next == '=' && !value.contains(char::is_whitespace);
+            let end = if is_all { value.len() } else { end_of_value(value) };
             rest = &value[end..];
         }
     }

@@ -167,16 +167,15 @@ pub fn deliver(
     Ok(())
 }
 
-/// Names of standard input, output and error, which are others' in the child that writes files.
-const STREAMS: [[&str; 3]; 3] = [
-    ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"],
-    ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"],
-    ["/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"],
-];
+/// Names of standard output, ...
+const STANDARD_OUTPUT: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+/// ... and of the other streams: in the child that writes files each of them is another one.
+const OTHER_STREAMS: [&str; 6] =
+    ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"];
 
 /// Whether a path means standard output.
 pub fn is_standard_output(path: &Path) -> bool {
-    path == Path::new("-") || STREAMS[1].iter().any(|name| path == Path::new(name))
+    STANDARD_OUTPUT.iter().any(|name| path == Path::new(name))
 }
 
 /// Whether tables are printed: not if standard output is for JSON.
@@ -256,7 +255,7 @@ fn place(path: &Path) -> (Option<PathBuf>, Option<OsString>) {
 }
 
 fn refuse_lost(path: &Path, what: &str) -> Result<(), Failure> {
-    if STREAMS.as_flattened().iter().any(|name| path == Path::new(name)) {
+    if is_standard_output(path) || OTHER_STREAMS.iter().any(|name| path == Path::new(name)) {
         let sentence = format!("cannot write the {what} to {}: name a file", path.display());
         return Err(Failure::usage(sentence));
     }

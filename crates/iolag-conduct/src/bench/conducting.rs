@@ -191,7 +191,7 @@ impl Conducting<'_> {
         (outcome, execute(When::After, side, &mut self.interruption, &mut |told| campaign.say(told)))
     }
 
-    /// Whoever lost the right to conduct has made nobody stop who took it.
+    /// Takes the right to conduct again if the child that holds it was killed; somebody else may have it by now.
     fn hold(&mut self) -> Result<(), Undone> {
         let lost = self.conductor.take_if(|conductor| !conductor.has_it());
         let (Some(_), Some(id)) = (lost, &self.id) else { return Ok(()) };
