@@ -1,0 +1,3 @@
+//! A trace for other programs.
+
+pub mod strace;

@@ -1,0 +1,28 @@
+//! What a program asks of the file systems.
+//!
+//! strace's text becomes a [`Trace`]: each system call with its times, its result and what it was about, who made it, and what tasks have to
+//! do with each other. Each folder uses those above it in this list, and none below:
+//!
+//! - `trace`: what a trace consists of.
+//! - `text`: strace's text, one line at a time.
+//! - `calls`: system calls, their arguments and what they change.
+//! - `state`: what a kernel keeps for its tasks.
+//! - `reading`: from text to a trace.
+//! - `export`: from a trace to text.
+//!
+//! Invariants: no buffer, argument or environment of a program is kept, only paths and numbers. Paths are bytes. Nothing is guessed
+//! silently: what the text does not say is absent, or counted.
+
+mod calls;
+mod export;
+mod reading;
+mod state;
+mod text;
+mod trace;
+
+pub use export::strace::write_strace;
+pub use reading::{Beginning, Clockwork, Reading, StraceReader};
+pub use trace::{
+    Call, CallName, CallNames, DIRECTORY_OF_TASK, Edge, EdgeKind, Ended, PathId, Paths, Sharing, Sink,
+    Tables, Task, TaskId, Trace, lexical,
+};
