@@ -8,6 +8,7 @@
 //! - `calls`: system calls, their arguments and what they change.
 //! - `state`: what a kernel keeps for its tasks.
 //! - `reading`: from text to a trace.
+//! - `file`: the portable format.
 //! - `export`: from a trace to text.
 //!
 //! Invariants: no buffer, argument or environment of a program is kept, only paths and numbers. Paths are bytes. Nothing is guessed
@@ -15,12 +16,16 @@
 
 mod calls;
 mod export;
+mod file;
 mod reading;
 mod state;
 mod text;
 mod trace;
 
 pub use export::strace::write_strace;
+pub use file::{
+    About, Anonymity, Ending, Origin, Piece, TRACE_FORMAT, TraceFileError, TraceReader, TraceWriter,
+};
 pub use reading::{Beginning, Clockwork, Reading, StraceReader};
 pub use trace::{
     Call, CallName, CallNames, DIRECTORY_OF_TASK, Edge, EdgeKind, Ended, PathId, Paths, Sharing, Sink,

@@ -5,6 +5,9 @@ use memchr::{memchr, memchr2};
 /// More arguments than that no system call has; strace adds some of structures.
 pub(crate) const ARGUMENTS_MAX: usize = 8;
 
+/// More than any path takes, each byte of it in four: what is longer is none.
+const QUOTED_BYTES_MAX: usize = 1 << 15;
+
 /// Arguments as they stand in the text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Arguments<'a> {
@@ -123,7 +126,7 @@ pub(crate) fn quoted(argument: &[u8]) -> Option<&[u8]> {
     let text = argument.strip_prefix(b"\"")?;
     let end = end_of_quoted(text, 0)?;
     // strace prints paths whole; what has dots behind it is not one.
-    text[end + 1..].is_empty().then_some(&text[..end])
+    (text[end + 1..].is_empty() && end <= QUOTED_BYTES_MAX).then_some(&text[..end])
 }
 
 /// What a descriptor is, and what -y says that it is.
@@ -153,7 +156,7 @@ impl<'a> Descriptor<'a> {
 
     /// The path behind it, if it is a file or a directory.
     pub(crate) fn path(&self) -> Option<&'a [u8]> {
-        let name = self.name.filter(|name| name.starts_with(b"/"))?;
+        let name = self.name.filter(|name| name.starts_with(b"/") && name.len() <= QUOTED_BYTES_MAX)?;
         let end = memchr(b'<', name).unwrap_or(name.len());
         let name = &name[..end];
         // Before 5.19 within the brackets, after that behind them.

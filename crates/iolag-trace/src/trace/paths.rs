@@ -3,6 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// No path is longer; one that would be (a program that goes down without an end) is kept as it was asked for.
+pub(crate) const PATH_BYTES_MAX: usize = 1 << 16;
+
 /// A path, by its place in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PathId(pub u32);
@@ -49,14 +52,19 @@ impl Paths {
             }
             joined.extend_from_slice(path);
         }
-        let number = self.number(&joined);
+        let number = self.number(if joined.len() <= PATH_BYTES_MAX { &joined } else { path });
         self.joined = joined;
         number
     }
 
     /// The path of a number; empty if there is none.
     pub fn path(&self, number: PathId) -> &[u8] {
-        self.paths.get(number.0 as usize).map_or(&[], |path| path)
+        self.at(number.0 as usize)
+    }
+
+    /// The path at a place of the table; empty if there is none.
+    pub(crate) fn at(&self, place: usize) -> &[u8] {
+        self.paths.get(place).map_or(&[], |path| path)
     }
 
     /// All paths, in the order of their numbers.
