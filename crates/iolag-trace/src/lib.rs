@@ -9,7 +9,7 @@
 //! - `state`: what a kernel keeps for its tasks.
 //! - `reading`: from text to a trace.
 //! - `file`: the portable format.
-//! - `export`: from a trace to text.
+//! - `export`: for other programs.
 //!
 //! Invariants: no buffer, argument or environment of a program is kept, only paths and numbers. Paths are bytes. Nothing is guessed
 //! silently: what the text does not say is absent, or counted.
@@ -26,7 +26,7 @@ pub use export::strace::write_strace;
 pub use file::{
     About, Anonymity, Ending, Origin, Piece, TRACE_FORMAT, TraceFileError, TraceReader, TraceWriter,
 };
-pub use reading::{Beginning, Clockwork, Reading, StraceReader};
+pub use reading::{Beginning, Clockwork, PerProcessError, Reading, StraceReader, read_per_process};
 pub use trace::{
     Call, CallName, CallNames, DIRECTORY_OF_TASK, Edge, EdgeKind, Ended, PathId, Paths, Sharing, Sink,
     Tables, Task, TaskId, Trace, lexical,

@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use iolag_trace::{
-    Beginning, Call, CallName, Clockwork, Edge, EdgeKind, Ended, Reading, StraceReader, TaskId, Trace,
-    lexical, write_strace,
+    Beginning, Call, CallName, Clockwork, Edge, EdgeKind, Ended, PerProcessError, Reading, StraceReader,
+    TaskId, Trace, lexical, read_per_process, write_strace,
 };
 
 const WORK: &str = "/tmp/traced/work";
@@ -157,6 +157,29 @@ fn every_form_of_time_and_place_tells_the_same_calls() {
     };
     assert_eq!(files("tasks-stderr"), (tasks.clone(), Clockwork::OfDay));
     assert_eq!(sorted(files("tasks-each").0), sorted(tasks));
+}
+
+#[test]
+fn files_of_each_task_are_one_trace() {
+    let beginning = Beginning { directory: Some(WORK.into()) };
+    let read_files = |files: Vec<(u32, Vec<u8>)>| {
+        let mut reader = StraceReader::new(&beginning, Trace::default());
+        let files = files.iter().map(|(number, text)| (*number, &text[..])).collect();
+        read_per_process(&mut reader, files)?;
+        let (trace, tables, _) = reader.finish()?;
+        Ok::<_, PerProcessError>(Trace { tables, ..trace })
+    };
+    let mut files: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
+    for line in text("tasks-each").split_inclusive(|byte| *byte == b'\n') {
+        let space = line.iter().position(|byte| *byte == b' ').unwrap();
+        let number = std::str::from_utf8(&line[..space]).unwrap().parse().unwrap();
+        files.entry(number).or_default().extend(&line[space + 1..]);
+    }
+    assert!(files.len() > 5);
+    let trace = read_files(files.into_iter().rev().collect()).unwrap();
+    assert_eq!(trace, read("tasks-each").0);
+    let relative = read_files(vec![(5, b"     0.000012 close(3) = 0\n".to_vec())]).unwrap_err();
+    assert!(relative.to_string().contains("-ttt"), "{relative}");
 }
 
 #[test]

@@ -4,7 +4,9 @@ mod clock;
 mod effects;
 mod interpreting;
 mod kernel;
+mod per_process;
 mod reader;
 
 pub use clock::Clockwork;
+pub use per_process::{PerProcessError, read_per_process};
 pub use reader::{Beginning, Reading, StraceReader};

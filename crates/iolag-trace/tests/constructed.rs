@@ -1,0 +1,241 @@
+//! Short texts that say one thing each: what several tasks at once make of descriptors, directories and families.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use iolag_trace::{Beginning, EdgeKind, Ended, Reading, StraceReader, TaskId, Trace};
+
+fn read(text: &str) -> (Trace, Reading) {
+    let beginning = Beginning { directory: Some(b"/home".to_vec()) };
+    let mut reader = StraceReader::new(&beginning, Trace::default());
+    reader.feed(text.as_bytes()).unwrap();
+    let (trace, tables, reading) = reader.finish().unwrap();
+    (Trace { tables, ..trace }, reading)
+}
+
+/// `task name path result` of each call.
+fn told(text: &str) -> Vec<String> {
+    let (trace, _) = read(text);
+    let calls = trace.calls.iter().map(|call| {
+        let number = trace.tables.tasks[call.task.0 as usize].number;
+        let name = String::from_utf8_lossy(trace.tables.names.name(call.name)).into_owned();
+        let path = call
+            .path
+            .map_or("-".into(), |path| String::from_utf8_lossy(trace.tables.paths.path(path)).into_owned());
+        let result = call.result.map_or("?".to_owned(), |result| result.to_string());
+        format!("{number} {name} {path} {result}")
+    });
+    calls.collect()
+}
+
+fn parents(text: &str) -> Vec<(u32, Option<u32>)> {
+    let (trace, _) = read(text);
+    let tasks = &trace.tables.tasks;
+    let number = |task: TaskId| tasks[task.0 as usize].number;
+    tasks.iter().map(|task| (task.number, task.parent.map(number))).collect()
+}
+
+#[test]
+fn a_number_that_is_given_away_while_its_close_waits_is_of_the_new_file() {
+    let text = "\
+1 openat(AT_FDCWD, \"a\", O_RDONLY) = 3
+1 clone(flags=CLONE_FILES|CLONE_FS|CLONE_VM|CLONE_THREAD) = 2
+1 close(3 <unfinished ...>
+2 openat(AT_FDCWD, \"b\", O_RDONLY) = 3
+1 <... close resumed>) = 0
+2 read(3, \"\"..., 10) = 10
+";
+    let expected =
+        ["1 openat /home/a 3", "1 clone - 2", "2 openat /home/b 3", "1 close /home/a 0", "2 read /home/b 10"];
+    assert_eq!(told(text), expected);
+}
+
+#[test]
+fn a_read_is_of_the_file_that_was_open_when_it_began() {
+    let text = "\
+1 openat(AT_FDCWD, \"a\", O_RDONLY) = 3
+1 clone(flags=CLONE_FILES|CLONE_FS|CLONE_VM|CLONE_THREAD) = 2
+1 read(3,  <unfinished ...>
+2 close(3) = 0
+2 openat(AT_FDCWD, \"b\", O_RDONLY) = 3
+1 <... read resumed>\"\"..., 10) = 10
+";
+    assert_eq!(told(text).last().unwrap(), "1 read /home/a 10");
+}
+
+#[test]
+fn a_child_before_the_end_of_the_only_fork_is_of_that() {
+    let text = "\
+1 chdir(\"x\") = 0
+1 vfork( <unfinished ...>
+2 chdir(\"y\") = 0
+2 execve(\"./program\", [\"program\"], 0x7ffd /* 1 var */ <unfinished ...>
+1 <... vfork resumed>) = 2
+1 access(\"z\", R_OK) = 0
+2 <... execve resumed>) = 0
+2 +++ exited with 0 +++
+1 wait4(-1, NULL, 0, NULL) = 2
+";
+    assert_eq!(parents(text), [(1, None), (2, Some(1))]);
+    let expected = [
+        "1 chdir /home/x 0",
+        "2 chdir /home/x/y 0",
+        "1 vfork - 2",
+        "1 access /home/x/z 0",
+        "2 execve /home/x/y/./program 0",
+        "1 wait4 - 2",
+    ];
+    // A leading `./` says nothing.
+    assert_eq!(told(text), expected.map(|line| line.replace("/./", "/")));
+}
+
+#[test]
+fn children_of_several_forks_at_once_wait_until_it_is_known_whose_they_are() {
+    let text = "\
+1 clone(flags=SIGCHLD) = 2
+1 chdir(\"one\") = 0
+2 chdir(\"two\") = 0
+1 vfork( <unfinished ...>
+2 vfork( <unfinished ...>
+3 openat(AT_FDCWD, \"a\", O_RDONLY) = 3
+4 openat(AT_FDCWD, \"b\", O_RDONLY) = 3
+3 execve(\"/bin/a\", [\"a\"], NULL) = 0
+4 execve(\"/bin/b\", [\"b\"], NULL) = 0
+2 <... vfork resumed>) = 3
+1 <... vfork resumed>) = 4
+3 +++ exited with 0 +++
+";
+    assert_eq!(parents(text), [(1, None), (2, Some(1)), (3, Some(2)), (4, Some(1))]);
+    let told = told(text);
+    assert!(told.contains(&"3 openat /home/two/a 3".to_owned()), "{told:#?}");
+    assert!(told.contains(&"4 openat /home/one/b 3".to_owned()), "{told:#?}");
+    assert_eq!(read(text).1.guessed, 0);
+}
+
+#[test]
+fn what_never_is_known_is_guessed_and_counted() {
+    let text = "\
+1 clone(flags=SIGCHLD) = 2
+1 vfork( <unfinished ...>
+2 vfork( <unfinished ...>
+3 openat(AT_FDCWD, \"a\", O_RDONLY) = 3
+";
+    assert_eq!(read(text).1.guessed, 1);
+    assert_eq!(parents(text).last(), Some(&(3, Some(2))));
+}
+
+#[test]
+fn a_thread_that_executes_goes_on_as_the_process() {
+    let text = "\
+1 clone(flags=CLONE_FILES|CLONE_FS|CLONE_VM|CLONE_THREAD) = 2
+2 execve(\"/bin/a\", [\"a\"], NULL <unfinished ...>
+1 +++ superseded by execve in pid 2 +++
+1 <... execve resumed>) = 0
+1 openat(AT_FDCWD, \"x\", O_RDONLY) = 3
+1 +++ exited with 0 +++
+";
+    let (trace, reading) = read(text);
+    let execute = trace.edges.iter().find(|edge| edge.kind == EdgeKind::Execute).unwrap();
+    assert_eq!(execute.task, TaskId(1));
+    let ends: Vec<_> = trace.edges.iter().filter(|edge| matches!(edge.kind, EdgeKind::Exit(_))).collect();
+    assert_eq!((ends[0].task, ends[0].kind), (TaskId(0), EdgeKind::Exit(Ended::Superseded)));
+    assert_eq!((ends[1].task, ends[1].kind), (TaskId(1), EdgeKind::Exit(Ended::Exited(0))));
+    assert_eq!(reading.foreign, 0);
+}
+
+#[test]
+fn a_number_that_is_used_again_is_another_task() {
+    let text = "\
+1 clone(flags=SIGCHLD) = 2
+2 +++ exited with 0 +++
+1 chdir(\"/tmp\") = 0
+1 clone(flags=SIGCHLD) = 2
+2 access(\"x\", R_OK) = 0
+2 +++ exited with 1 +++
+";
+    let (trace, _) = read(text);
+    assert_eq!(trace.tables.tasks.len(), 3);
+    assert_eq!(told(text).last().unwrap(), "2 access /tmp/x 0");
+}
+
+#[test]
+fn what_is_closed_by_executing_is_closed_for_that_task_alone() {
+    let text = "\
+1 openat(AT_FDCWD, \"kept\", O_RDONLY) = 3
+1 openat(AT_FDCWD, \"closed\", O_RDONLY|O_CLOEXEC) = 4
+1 fcntl(3, F_DUPFD_CLOEXEC, 10) = 10
+1 fcntl(10, F_SETFD, 0) = 0
+1 clone(flags=CLONE_FILES|SIGCHLD) = 2
+2 execve(\"/bin/a\", [\"a\"], NULL) = 0
+2 fstat(3, 0x1) = 0
+2 fstat(4, 0x1) = -1 EBADF (Bad file descriptor)
+2 fstat(10, 0x1) = 0
+1 fstat(4, 0x1) = 0
+";
+    let told = told(text);
+    let last: Vec<&str> = told[6..].iter().map(String::as_str).collect();
+    assert_eq!(
+        last,
+        ["2 fstat /home/kept 0", "2 fstat - -1", "2 fstat /home/kept 0", "1 fstat /home/closed 0"]
+    );
+}
+
+#[test]
+fn what_lies_in_a_renamed_directory_goes_with_it() {
+    let text = "\
+1 openat(AT_FDCWD, \"d/e\", O_RDONLY|O_DIRECTORY) = 3
+1 openat(AT_FDCWD, \"dd\", O_RDONLY|O_DIRECTORY) = 4
+1 chdir(\"d\") = 0
+1 rename(\"../d\", \"/home/f\") = 0
+1 openat(3, \"x\", O_RDONLY) = 5
+1 openat(4, \"x\", O_RDONLY) = 6
+1 access(\"y\", R_OK) = 0
+1 renameat2(AT_FDCWD, \"/home/f\", AT_FDCWD, \"/home/dd\", RENAME_EXCHANGE) = 0
+1 fstat(4, 0x1) = 0
+1 access(\"y\", R_OK) = 0
+";
+    let told = told(text);
+    assert_eq!(told[4..7], ["1 openat /home/f/e/x 5", "1 openat /home/dd/x 6", "1 access /home/f/y 0"]);
+    assert_eq!(told[8..], ["1 fstat /home/f 0", "1 access /home/dd/y 0"]);
+}
+
+#[test]
+fn of_processes_that_were_there_before_nothing_is_made_up() {
+    let mut reader = StraceReader::new(&Beginning::default(), Trace::default());
+    let text = "7 openat(AT_FDCWD, \"a\", O_RDONLY) = 3\n7 openat(5, \"b\", O_RDONLY) = 4\n7 read(9, \"\", 1) = 0\n\
+                7 <... futex resumed>) = 0\n8 access(\"/c\", R_OK) = 0\n";
+    reader.feed(text.as_bytes()).unwrap();
+    let (trace, tables, reading) = reader.finish().unwrap();
+    let paths: Vec<_> =
+        trace.calls.iter().map(|call| call.path.map(|path| tables.paths.path(path).to_vec())).collect();
+    assert_eq!(paths, [Some(b"a".to_vec()), Some(b"b".to_vec()), None, Some(b"/c".to_vec())]);
+    assert_eq!(reading.foreign, 1, "the end of a call whose beginning is not there");
+}
+
+#[test]
+fn what_y_says_is_known_from_then_on() {
+    let text = "\
+1 fstat(3</opt/x>, 0x1) = 0
+1 read(3, 0x1, 0x10) = 0
+1 newfstatat(AT_FDCWD</srv>, \"a\", 0x1, 0) = -1 ENOENT (No such file or directory)
+1 access(\"b\", R_OK) = 0
+";
+    let expected = ["1 fstat /opt/x 0", "1 read /opt/x 0", "1 newfstatat /srv/a -1", "1 access /srv/b 0"];
+    assert_eq!(told(text), expected);
+}
+
+#[test]
+fn durations_of_pieces_are_from_piece_to_piece_unless_they_are_told() {
+    let text = "\
+1 1700000010.000000 x(1 <unfinished ...>
+2 1700000010.000001 y() = 0
+1 1700000010.000250 <... x resumed>) = 0
+1 1700000011.000000 read(0,  <unfinished ...>
+1 1700000011.500000 <... read resumed>\"\", 1) = 0 <0.400000>
+1 1700000012.000000 read(0,  <unfinished ...>
+";
+    let (trace, reading) = read(text);
+    let durations: Vec<_> = trace.calls.iter().map(|call| call.duration.map(|duration| duration.0)).collect();
+    assert_eq!(durations, [None, Some(250_000), Some(400_000_000), None]);
+    assert_eq!((reading.unfinished, trace.calls[3].result), (1, None));
+    assert_eq!(trace.calls[1].start.0, 0);
+}
