@@ -10,10 +10,12 @@
 //! - `reading`: from text to a trace.
 //! - `file`: the portable format.
 //! - `export`: for other programs.
+//! - `anonymising`: without its names.
 //!
 //! Invariants: no buffer, argument or environment of a program is kept, only paths and numbers. Paths are bytes. Nothing is guessed
 //! silently: what the text does not say is absent, or counted.
 
+mod anonymising;
 mod calls;
 mod export;
 mod file;
@@ -22,6 +24,7 @@ mod state;
 mod text;
 mod trace;
 
+pub use anonymising::{Anonymiser, anonymous};
 pub use export::strace::write_strace;
 pub use file::{
     About, Anonymity, Ending, Origin, Piece, TRACE_FORMAT, TraceFileError, TraceReader, TraceWriter,

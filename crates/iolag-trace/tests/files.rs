@@ -4,8 +4,8 @@
 
 use iolag_model::Nanoseconds;
 use iolag_trace::{
-    About, Beginning, Call, Edge, EdgeKind, Ended, Ending, Piece, Sharing, Sink, StraceReader, Task, TaskId,
-    Trace, TraceFileError, TraceReader, TraceWriter,
+    About, Anonymiser, Anonymity, Beginning, Call, Edge, EdgeKind, Ended, Ending, Piece, Sharing, Sink,
+    StraceReader, Task, TaskId, Trace, TraceFileError, TraceReader, TraceWriter, anonymous,
 };
 use proptest::prelude::*;
 
@@ -107,6 +107,32 @@ fn wherever_it_is_cut_a_sentence_says_so() {
         cut.0
     );
     assert_eq!(sentence, expected);
+}
+
+#[test]
+fn an_anonymous_trace_is_the_same_without_its_names() {
+    let trace = recorded("names-raw");
+    let bytes = written(&trace);
+    let mut reader = TraceReader::new(&bytes[..]).unwrap();
+    let about = anonymous(reader.about());
+    assert_eq!(about.anonymity, Anonymity::Anonymised);
+    let mut anonymiser = Anonymiser::new(TraceWriter::new(Vec::new(), &about).unwrap());
+    let ending = reader.read_into(&mut anonymiser).unwrap();
+    let (writer, tables) = anonymiser.finish();
+    let other = read(&writer.finish(&tables, &ending).unwrap()).unwrap();
+    assert_eq!(
+        (&other.calls, &other.edges, &other.tables.tasks),
+        (&trace.calls, &trace.edges, &trace.tables.tasks)
+    );
+    assert_eq!(other.tables.names, trace.tables.names);
+    let names = |path: &[u8]| path.split(|byte| *byte == b'/').map(<[u8]>::len).collect::<Vec<_>>();
+    assert_eq!(other.tables.paths.len(), trace.tables.paths.len());
+    for (path, other) in trace.tables.paths.iter().zip(other.tables.paths.iter()) {
+        assert_eq!(names(path), names(other));
+        for name in [&b"traced"[..], b"libc.so.6", b"comma, (bracket)"] {
+            assert!(!other.windows(name.len()).any(|bytes| bytes == name), "{}", other.escape_ascii());
+        }
+    }
 }
 
 #[test]
