@@ -25,7 +25,7 @@ mod text;
 mod trace;
 
 pub use anonymising::{Anonymiser, anonymous};
-pub use export::strace::write_strace;
+pub use export::{CSV_HEADER, CsvWriter, write_strace};
 pub use file::{
     About, Anonymity, Ending, Origin, Piece, TRACE_FORMAT, TraceFileError, TraceReader, TraceWriter,
 };

@@ -1,3 +1,7 @@
 //! A trace for other programs.
 
-pub mod strace;
+mod csv;
+mod strace;
+
+pub use csv::{CSV_HEADER, CsvWriter};
+pub use strace::write_strace;
