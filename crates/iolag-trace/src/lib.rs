@@ -11,12 +11,14 @@
 //! - `file`: the portable format.
 //! - `export`: for other programs.
 //! - `anonymising`: without its names.
+//! - `capture`: how strace is asked for text.
 //!
 //! Invariants: no buffer, argument or environment of a program is kept, only paths and numbers. Paths are bytes. Nothing is guessed
 //! silently: what the text does not say is absent, or counted.
 
 mod anonymising;
 mod calls;
+mod capture;
 mod export;
 mod file;
 mod reading;
@@ -25,6 +27,9 @@ mod text;
 mod trace;
 
 pub use anonymising::{Anonymiser, anonymous};
+pub use capture::{
+    Network, Precision, Refusal, Stops, StraceProgram, StraceVersion, Subject, Unsuitable, strace_arguments,
+};
 pub use export::{CSV_HEADER, CsvWriter, write_strace};
 pub use file::{
     About, Anonymity, Ending, Origin, Piece, TRACE_FORMAT, TraceFileError, TraceReader, TraceWriter,

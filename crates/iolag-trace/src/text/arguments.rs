@@ -156,7 +156,9 @@ impl<'a> Descriptor<'a> {
 
     /// The path behind it, if it is a file or a directory.
     pub(crate) fn path(&self) -> Option<&'a [u8]> {
-        let name = self.name.filter(|name| name.starts_with(b"/") && name.len() <= QUOTED_BYTES_MAX)?;
+        // The second with -xx.
+        let is_path = |name: &&[u8]| name.starts_with(b"/") || name.starts_with(b"\\x2f");
+        let name = self.name.filter(is_path).filter(|name| name.len() <= QUOTED_BYTES_MAX)?;
         let end = memchr(b'<', name).unwrap_or(name.len());
         let name = &name[..end];
         // Before 5.19 within the brackets, after that behind them.
@@ -256,6 +258,7 @@ mod tests {
         assert_eq!(of("3</tmp/x>(deleted)"), (3, Some("/tmp/x")));
         assert_eq!(of("3</tmp/x (deleted)>"), (3, Some("/tmp/x")));
         assert_eq!(of("1</dev/null<char 1:3>>"), (1, Some("/dev/null")));
+        assert_eq!(of("3<\\x2f\\x61>"), (3, Some("\\x2f\\x61")));
         assert_eq!(of("4<pipe:[8045375]>"), (4, None));
         assert_eq!(Descriptor::of(b"NULL"), None);
     }
