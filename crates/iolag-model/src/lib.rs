@@ -22,6 +22,7 @@ mod run;
 mod sample;
 mod steering;
 mod time;
+mod trace;
 mod units;
 
 pub use columns::{Column, SampleColumns};
@@ -47,6 +48,10 @@ pub use run::*;
 pub use sample::{Sample, SampleError};
 pub use steering::{is_steering, one_line};
 pub use time::{Anchor, Clock, MonotonicClock, MonotonicTime, Nanoseconds, SimulatedClock};
+pub use trace::{
+    RepeatedQuestion, SearchPath, SearchedDirectory, TraceCall, TraceDirectory, TraceKind, TraceLookups,
+    TraceProgram, TraceRepeats, TraceSummary, TraceTime,
+};
 pub use units::{
     UnitError, counted, exact_duration, format_bytes, format_count, format_duration, parse_bytes,
     parse_count, parse_duration,

@@ -11,6 +11,7 @@
 //! - `file`: the portable format.
 //! - `export`: for other programs.
 //! - `anonymising`: without its names.
+//! - `summary`: what it comes to.
 //! - `capture`: how strace is asked for text.
 //!
 //! Invariants: no buffer, argument or environment of a program is kept, only paths and numbers. Paths are bytes. Nothing is guessed
@@ -23,6 +24,7 @@ mod export;
 mod file;
 mod reading;
 mod state;
+mod summary;
 mod text;
 mod trace;
 
@@ -35,7 +37,8 @@ pub use file::{
     About, Anonymity, Ending, Origin, Piece, TRACE_FORMAT, TraceFileError, TraceReader, TraceWriter,
 };
 pub use reading::{Beginning, Clockwork, PerProcessError, Reading, StraceReader, read_per_process};
+pub use summary::Summariser;
 pub use trace::{
     Call, CallName, CallNames, DIRECTORY_OF_TASK, Edge, EdgeKind, Ended, PathId, Paths, Sharing, Sink,
-    Tables, Task, TaskId, Trace, lexical,
+    Tables, Task, TaskId, Trace, lexical, path_text,
 };

@@ -4,6 +4,6 @@ mod shape;
 mod symbols;
 mod table;
 
-pub(crate) use shape::{Effect, Shape};
+pub(crate) use shape::{Asks, Effect, Shape};
 pub(crate) use symbols::{Group, bits};
 pub(crate) use table::shape_of;

@@ -1,6 +1,6 @@
 //! What a system call is to a trace.
 
-use super::symbols::Group;
+use super::symbols::{Group, bits};
 
 /// Where a call has what, and what it changes. Numbers are those of arguments, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +25,19 @@ pub(crate) struct Shape {
     pub offset: Option<u8>,
     /// What it changes for the task, or tells.
     pub effect: Effect,
+    /// What it asks of the file system.
+    pub asks: Asks,
+}
+
+/// What a call asks of the file system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asks {
+    /// What is there: the same again has the same answer.
+    Looks,
+    /// To change that.
+    Changes,
+    /// Something for the task.
+    Other,
 }
 
 /// What a call changes for the task, or tells.
@@ -91,6 +104,7 @@ impl Shape {
         length: None,
         offset: None,
         effect: Effect::None,
+        asks: Asks::Looks,
     };
 
     /// Of a path that is relative to the directory of the task.
@@ -134,5 +148,28 @@ impl Shape {
 
     pub(super) const fn does(self, effect: Effect) -> Self {
         Self { effect, ..self }
+    }
+
+    /// Of a call that changes what the path names.
+    pub(super) const fn changes(self) -> Self {
+        Self { asks: Asks::Changes, ..self }
+    }
+
+    /// Whether a call with these flags looks up the name of its path.
+    pub(crate) const fn looks_up(&self, flags: u32) -> bool {
+        let is_on_descriptor = match self.flags {
+            Some((_, Group::At)) => flags & bits::AT_EMPTY_PATH != 0,
+            _ => false,
+        };
+        self.path.is_some() && !is_on_descriptor && !matches!(self.effect, Effect::Tell(_))
+    }
+
+    /// What a call with these flags asks.
+    pub(crate) const fn asks(&self, flags: u32) -> Asks {
+        match self.effect {
+            Effect::Open if flags & (bits::O_ACCMODE | bits::O_CREAT | bits::O_TRUNC) != 0 => Asks::Changes,
+            Effect::ChangeDirectory | Effect::ChangeView | Effect::Execute => Asks::Other,
+            _ => self.asks,
+        }
     }
 }

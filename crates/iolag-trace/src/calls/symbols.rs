@@ -31,8 +31,12 @@ pub(crate) enum Group {
 pub(crate) mod bits {
     pub(crate) use crate::trace::clone_flags::{CLONE_FILES, CLONE_FS, CLONE_NEWNS};
 
+    pub const O_ACCMODE: u32 = 3;
+    pub const O_CREAT: u32 = 0o100;
+    pub const O_TRUNC: u32 = 0o1000;
     pub const O_APPEND: u32 = 0o2000;
     pub const O_CLOEXEC: u32 = 0o2_000_000;
+    pub const AT_EMPTY_PATH: u32 = 0x1000;
     pub const CLOSE_RANGE_UNSHARE: u32 = 2;
     pub const CLOSE_RANGE_CLOEXEC: u32 = 4;
     pub const F_DUPFD: u32 = 0;
@@ -46,11 +50,11 @@ const OPEN: &[(&str, u32)] = &[
     ("O_RDONLY", 0),
     ("O_WRONLY", 1),
     ("O_RDWR", 2),
-    ("O_ACCMODE", 3),
-    ("O_CREAT", 0o100),
+    ("O_ACCMODE", bits::O_ACCMODE),
+    ("O_CREAT", bits::O_CREAT),
     ("O_EXCL", 0o200),
     ("O_NOCTTY", 0o400),
-    ("O_TRUNC", 0o1000),
+    ("O_TRUNC", bits::O_TRUNC),
     ("O_APPEND", bits::O_APPEND),
     ("O_NONBLOCK", 0o4000),
     // O_SYNC and O_TMPFILE contain the bits of the words after them.
@@ -72,7 +76,7 @@ const AT: &[(&str, u32)] = &[
     ("AT_EACCESS", 0x200),
     ("AT_SYMLINK_FOLLOW", 0x400),
     ("AT_NO_AUTOMOUNT", 0x800),
-    ("AT_EMPTY_PATH", 0x1000),
+    ("AT_EMPTY_PATH", bits::AT_EMPTY_PATH),
     ("AT_STATX_SYNC_AS_STAT", 0),
     ("AT_STATX_FORCE_SYNC", 0x2000),
     ("AT_STATX_DONT_SYNC", 0x4000),

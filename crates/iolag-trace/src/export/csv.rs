@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 
 use crate::text::errno::errno_name;
-use crate::trace::{Call, Edge, PathId, Sink, Tables};
+use crate::trace::{Call, Edge, PathId, Sink, Tables, path_text};
 
 /// The columns.
 pub const CSV_HEADER: &str = "call,task,process,start_ns,duration_ns,name,descriptor,path,second_path,flags,argument,\
@@ -77,27 +77,11 @@ fn put(value: Option<impl std::fmt::Display>, line: &mut Vec<u8>) -> io::Result<
 fn put_path(path: Option<PathId>, tables: &Tables, line: &mut Vec<u8>) {
     if let Some(path) = path {
         line.push(b'"');
-        for piece in tables.paths.path(path).utf8_chunks() {
-            for letter in piece.valid().chars() {
-                match letter {
-                    '"' => line.extend_from_slice(b"\"\""),
-                    '\\' => line.extend_from_slice(b"\\\\"),
-                    '\n' => line.extend_from_slice(b"\\n"),
-                    '\t' => line.extend_from_slice(b"\\t"),
-                    '\r' => line.extend_from_slice(b"\\r"),
-                    other if u32::from(other) < 0x20 || other == '\u{7f}' => octal(other as u8, line),
-                    other => line.extend_from_slice(other.encode_utf8(&mut [0; 4]).as_bytes()),
-                }
-            }
-            piece.invalid().iter().for_each(|byte| octal(*byte, line));
-        }
+        let text = path_text(tables.paths.path(path));
+        line.extend_from_slice(text.replace('"', "\"\"").as_bytes());
         line.push(b'"');
     }
     line.push(b',');
-}
-
-fn octal(byte: u8, line: &mut Vec<u8>) {
-    line.extend_from_slice(format!("\\{byte:03o}").as_bytes());
 }
 
 #[cfg(test)]

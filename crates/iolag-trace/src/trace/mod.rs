@@ -8,7 +8,7 @@ mod task;
 pub use call::{Call, DIRECTORY_OF_TASK};
 pub use names::{CallName, CallNames};
 pub(crate) use paths::PATH_BYTES_MAX;
-pub use paths::{PathId, Paths, lexical};
+pub use paths::{PathId, Paths, lexical, path_text};
 pub(crate) use task::clone_flags;
 pub use task::{Edge, EdgeKind, Ended, Sharing, Task, TaskId};
 

@@ -91,6 +91,29 @@ impl PartialEq for Paths {
 
 impl Eq for Paths {}
 
+/// A path as text: a byte that is not UTF-8, a control character and a backslash are written as strace writes them.
+pub fn path_text(path: &[u8]) -> String {
+    let mut text = String::with_capacity(path.len());
+    for piece in path.utf8_chunks() {
+        for letter in piece.valid().chars() {
+            match letter {
+                '\\' => text.push_str("\\\\"),
+                '\n' => text.push_str("\\n"),
+                '\t' => text.push_str("\\t"),
+                '\r' => text.push_str("\\r"),
+                other if u32::from(other) < 0x20 || other == '\u{7f}' => octal(other as u8, &mut text),
+                other => text.push(other),
+            }
+        }
+        piece.invalid().iter().for_each(|byte| octal(*byte, &mut text));
+    }
+    text
+}
+
+fn octal(byte: u8, text: &mut String) {
+    text.push_str(&format!("\\{byte:03o}"));
+}
+
 /// A path without `.`, `..` and needless slashes: what it means where no symbolic link is in it.
 pub fn lexical(path: &[u8]) -> Vec<u8> {
     let is_absolute = path.starts_with(b"/");

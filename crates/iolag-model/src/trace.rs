@@ -1,0 +1,186 @@
+//! What a trace comes to: the questions that a program asked of the file systems, in numbers.
+//!
+//! Paths are text: a byte that is not UTF-8, a control character and a backslash are written as strace writes them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Nanoseconds;
+
+/// What a trace comes to.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TraceSummary {
+    /// Calls.
+    pub calls: u64,
+    /// Calls that failed.
+    pub errors: u64,
+    /// Threads of all processes.
+    pub tasks: u64,
+    /// Processes.
+    pub processes: u64,
+    /// From the first call to the end of the last.
+    pub span_ns: Nanoseconds,
+    /// Where the time of all tasks went.
+    pub time: TraceTime,
+    /// By what calls are called; those that took longest first.
+    pub kinds: Vec<TraceKind>,
+    /// Names that were looked up.
+    pub lookups: TraceLookups,
+    /// Directories in which one name after the other was looked for; those with most failed look-ups first.
+    pub search_paths: Vec<SearchPath>,
+    /// Questions that were asked again.
+    pub repeats: TraceRepeats,
+    /// By the directory of what was asked; those that took longest first.
+    pub directories: Vec<TraceDirectory>,
+    /// The calls that took longest.
+    pub slowest: Vec<TraceCall>,
+    /// The processes, in the order in which they began.
+    pub programs: Vec<TraceProgram>,
+}
+
+/// Where the time of all tasks went. Tasks that wait for each other count both.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceTime {
+    /// In calls on files and directories.
+    pub storage_ns: Nanoseconds,
+    /// In other calls: waiting for processes, pipes, time.
+    pub elsewhere_ns: Nanoseconds,
+    /// Between calls, less what tracing costs: on the processor, or waiting for one; pages of mapped files are read there, too.
+    pub processor_ns: Nanoseconds,
+    /// Calls whose duration is not known.
+    pub untimed: u64,
+}
+
+/// Calls of one name.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceKind {
+    /// What they are called.
+    pub name: String,
+    /// How many.
+    pub calls: u64,
+    /// How many failed.
+    pub errors: u64,
+    /// How long they took in all.
+    pub time_ns: Nanoseconds,
+    /// How long the longest took.
+    pub longest_ns: Nanoseconds,
+}
+
+/// Names that were looked up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceLookups {
+    /// Calls that look up a name.
+    pub calls: u64,
+    /// Those that found nothing of that name.
+    pub absent: u64,
+    /// How long those took.
+    pub absent_ns: Nanoseconds,
+}
+
+/// Directories in which the same names were looked for, in that order.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SearchPath {
+    /// The directories.
+    pub directories: Vec<SearchedDirectory>,
+    /// How many names were looked for.
+    pub names: u64,
+    /// Some of them.
+    pub examples: Vec<String>,
+    /// Look-ups that found nothing.
+    pub absent: u64,
+    /// How long those took.
+    pub absent_ns: Nanoseconds,
+}
+
+impl SearchPath {
+    /// The directories that had none of the names, and how many look-ups that cost.
+    pub fn in_vain(&self) -> (usize, u64) {
+        let empty = self.directories.iter().filter(|directory| directory.found == 0);
+        empty.fold((0, 0), |(count, asked), directory| (count + 1, asked + directory.asked))
+    }
+}
+
+/// A directory of a search path.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SearchedDirectory {
+    /// Where it is, or would be.
+    pub path: String,
+    /// How often it was asked for one of the names.
+    pub asked: u64,
+    /// How often it had it.
+    pub found: u64,
+}
+
+/// Questions that were asked again although nothing had changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceRepeats {
+    /// Different questions: what was asked of which path.
+    pub questions: u64,
+    /// How often one was asked again.
+    pub repeats: u64,
+    /// How often by the process that had asked last.
+    pub own_repeats: u64,
+    /// How long the repeats took.
+    pub time_ns: Nanoseconds,
+    /// Those that were asked most often.
+    pub most: Vec<RepeatedQuestion>,
+}
+
+/// A question that was asked again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RepeatedQuestion {
+    /// The call.
+    pub name: String,
+    /// Of what.
+    pub path: String,
+    /// How often in all.
+    pub asked: u64,
+}
+
+/// What was asked of one directory.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceDirectory {
+    /// Which.
+    pub path: String,
+    /// Calls on what lies in it.
+    pub calls: u64,
+    /// Those that failed.
+    pub errors: u64,
+    /// How long they took.
+    pub time_ns: Nanoseconds,
+}
+
+/// One call.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceCall {
+    /// Its number in the trace.
+    pub call: u64,
+    /// What it is called.
+    pub name: String,
+    /// What it was about, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The number of the task.
+    pub task: u32,
+    /// When it began.
+    pub start_ns: Nanoseconds,
+    /// How long it took.
+    pub duration_ns: Nanoseconds,
+    /// Why it failed; 0 if it did not.
+    pub errno: u16,
+}
+
+/// A process.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceProgram {
+    /// Its number.
+    pub process: u32,
+    /// The last program that it executed, if that was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
+    /// Calls of all its threads.
+    pub calls: u64,
+    /// Those that failed.
+    pub errors: u64,
+    /// Time in calls on files and directories.
+    pub storage_ns: Nanoseconds,
+}

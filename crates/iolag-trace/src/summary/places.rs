@@ -1,0 +1,107 @@
+//! Directories and names of paths, and what was asked of each directory.
+
+use std::collections::HashMap;
+
+use iolag_model::{Nanoseconds, TraceDirectory};
+
+use crate::trace::{PathId, Paths, lexical, path_text};
+
+/// A directory, by its place in the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct DirectoryId(pub u32);
+
+/// A name in a directory, by its place in the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct NameId(pub u32);
+
+/// What was asked of a directory.
+#[derive(Debug, Clone, Copy, Default)]
+struct Asked {
+    calls: u64,
+    errors: u64,
+    time: u64,
+}
+
+/// Where each path of a trace lies.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    of_path: Vec<(DirectoryId, NameId)>,
+    directories: Interned,
+    names: Interned,
+    asked: Vec<Asked>,
+}
+
+/// Bytes by number.
+#[derive(Debug, Default)]
+struct Interned {
+    known: HashMap<Vec<u8>, u32>,
+    all: Vec<Vec<u8>>,
+}
+
+impl Interned {
+    fn number(&mut self, bytes: &[u8]) -> u32 {
+        if let Some(known) = self.known.get(bytes) {
+            return *known;
+        }
+        let number = self.all.len() as u32;
+        self.all.push(bytes.to_vec());
+        self.known.insert(bytes.to_vec(), number);
+        number
+    }
+
+    fn get(&self, number: u32) -> &[u8] {
+        self.all.get(number as usize).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl Places {
+    /// Where a path lies, and its name there.
+    pub(super) fn of(&mut self, path: PathId, paths: &Paths) -> (DirectoryId, NameId) {
+        while self.of_path.len() <= path.0 as usize {
+            let plain = lexical(paths.at(self.of_path.len()));
+            let slash = plain.iter().rposition(|byte| *byte == b'/');
+            let (directory, name) = match slash {
+                Some(0) => (&b"/"[..], &plain[1..]),
+                Some(slash) => (&plain[..slash], &plain[slash + 1..]),
+                None => (&b"."[..], &plain[..]),
+            };
+            let place = (DirectoryId(self.directories.number(directory)), NameId(self.names.number(name)));
+            self.of_path.push(place);
+        }
+        self.asked.resize(self.directories.all.len(), Asked::default());
+        self.of_path[path.0 as usize]
+    }
+
+    /// Counts a call on what lies in a directory.
+    pub(super) fn count(&mut self, directory: DirectoryId, failed: bool, time: u64) {
+        if let Some(asked) = self.asked.get_mut(directory.0 as usize) {
+            asked.calls += 1;
+            asked.errors += u64::from(failed);
+            asked.time += time;
+        }
+    }
+
+    /// A directory as text.
+    pub(super) fn directory(&self, directory: DirectoryId) -> String {
+        path_text(self.directories.get(directory.0))
+    }
+
+    /// A name as text.
+    pub(super) fn name(&self, name: NameId) -> String {
+        path_text(self.names.get(name.0))
+    }
+
+    /// The directories of which most time was asked.
+    pub(super) fn directories(&self, most: usize) -> Vec<TraceDirectory> {
+        let mut order: Vec<(usize, &Asked)> =
+            self.asked.iter().enumerate().filter(|(_, asked)| asked.calls > 0).collect();
+        order.sort_by_key(|(place, asked)| (std::cmp::Reverse((asked.time, asked.calls)), *place));
+        let told = order.into_iter().take(most).map(|(place, asked)| TraceDirectory {
+            path: self.directory(DirectoryId(place as u32)),
+            calls: asked.calls,
+            errors: asked.errors,
+            time_ns: Nanoseconds(asked.time),
+        });
+        told.collect()
+    }
+}

@@ -1,0 +1,238 @@
+//! One pass over a trace.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io;
+
+use iolag_model::{Nanoseconds, TraceCall, TraceKind, TraceProgram, TraceSummary, TraceTime};
+
+use super::lookups::{Found, Lookup, Lookups};
+use super::places::Places;
+use super::repeats::Repeats;
+use crate::calls::{Asks, Effect, Shape, shape_of};
+use crate::trace::{Call, Edge, PathId, Sink, Tables, TaskId, path_text};
+
+const SLOWEST: usize = 20;
+const SEARCH_PATHS: usize = 10;
+const REPEATED: usize = 20;
+const DIRECTORIES: usize = 1000;
+const PROGRAMS: usize = 1000;
+
+/// Counts what is in a trace as it comes.
+#[derive(Debug, Default)]
+pub struct Summariser {
+    /// What tracing costs for each call, which is not the program's.
+    overhead: u64,
+    calls: u64,
+    errors: u64,
+    begin: Option<u64>,
+    end: u64,
+    time: TraceTime,
+    shapes: Vec<Shape>,
+    kinds: Vec<TraceKind>,
+    tasks: Vec<OfTask>,
+    places: Places,
+    lookups: Lookups,
+    repeats: Repeats,
+    slowest: BinaryHeap<Reverse<Slow>>,
+}
+
+/// What is known of a task.
+#[derive(Debug, Clone, Copy, Default)]
+struct OfTask {
+    /// When its last call ended.
+    last: Option<u64>,
+    program: Option<PathId>,
+    calls: u64,
+    errors: u64,
+    storage: u64,
+}
+
+/// A call, by how long it took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Slow {
+    duration: u64,
+    number: u64,
+    call: Call,
+}
+
+impl Ord for Slow {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        // Of equals the first.
+        (self.duration, Reverse(self.number)).cmp(&(other.duration, Reverse(other.number)))
+    }
+}
+
+impl PartialOrd for Slow {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Summariser {
+    /// Of a trace in which each call cost this much more than without tracing. It is taken from the time between calls, never from what
+    /// calls took.
+    pub fn new(overhead: Nanoseconds) -> Self {
+        Self { overhead: overhead.0, ..Self::default() }
+    }
+
+    /// What it comes to.
+    pub fn finish(self, tables: &Tables) -> TraceSummary {
+        let (lookups, search_paths) = self.lookups.finish(SEARCH_PATHS, &self.places);
+        let mut kinds: Vec<TraceKind> = self.kinds.into_iter().filter(|kind| kind.calls > 0).collect();
+        kinds.sort_by(|one, other| {
+            (other.time_ns, other.calls, &one.name).cmp(&(one.time_ns, one.calls, &other.name))
+        });
+        let programs = programs(&self.tasks, tables);
+        let slowest = self.slowest.into_sorted_vec().into_iter().map(|Reverse(slow)| told(&slow, tables));
+        TraceSummary {
+            calls: self.calls,
+            errors: self.errors,
+            tasks: tables.tasks.len() as u64,
+            processes: programs.len() as u64,
+            span_ns: Nanoseconds(self.end.saturating_sub(self.begin.unwrap_or(0))),
+            time: self.time,
+            kinds,
+            lookups,
+            search_paths,
+            repeats: self.repeats.finish(REPEATED, tables),
+            directories: self.places.directories(DIRECTORIES),
+            slowest: slowest.collect(),
+            programs: programs.into_iter().take(PROGRAMS).collect(),
+        }
+    }
+
+    fn follow(&mut self, tables: &Tables) {
+        for name in tables.names.iter().skip(self.shapes.len()) {
+            self.shapes.push(shape_of(name));
+            self.kinds.push(TraceKind { name: path_text(name), ..TraceKind::default() });
+        }
+        self.tasks.resize(tables.tasks.len(), OfTask::default());
+    }
+
+    /// Time between a task's calls is its own, but for what tracing costs.
+    fn between(&mut self, call: &Call, time: u64) {
+        let task = &mut self.tasks[call.task.0 as usize];
+        if let Some(last) = task.last {
+            self.time.processor_ns.0 += call.start.0.saturating_sub(last).saturating_sub(self.overhead);
+        }
+        task.last = Some(call.start.0.saturating_add(time));
+    }
+
+    /// Of most calls it is enough to compare.
+    fn keep_if_slow(&mut self, call: &Call, time: u64) {
+        let is_full = self.slowest.len() >= SLOWEST;
+        let fastest = self.slowest.peek().map_or(0, |Reverse(fastest)| fastest.duration);
+        if time == 0 || is_full && time <= fastest {
+            return;
+        }
+        if is_full {
+            self.slowest.pop();
+        }
+        self.slowest.push(Reverse(Slow { duration: time, number: self.calls - 1, call: *call }));
+    }
+
+    fn question(&mut self, call: &Call, path: PathId, shape: &Shape, time: u64, tables: &Tables) {
+        let (directory, name) = self.places.of(path, &tables.paths);
+        self.places.count(directory, call.errno != 0, time);
+        let asks = shape.asks(call.flags);
+        if asks == Asks::Changes && call.succeeded() {
+            self.repeats.change(path);
+            call.second.into_iter().for_each(|second| self.repeats.change(second));
+        }
+        if !shape.looks_up(call.flags) {
+            return;
+        }
+        let found = match call.errno {
+            ENOENT | ENOTDIR => Found::Nothing,
+            _ => Found::Something,
+        };
+        self.lookups.observe(&Lookup { task: call.task, directory, name, found, time });
+        if asks == Asks::Looks {
+            let process = tables.tasks.get(call.task.0 as usize).map_or(call.task, |task| task.process);
+            self.repeats.ask(call.name, path, process, time);
+        }
+    }
+}
+
+const ENOENT: u16 = 2;
+const ENOTDIR: u16 = 20;
+
+impl Sink for Summariser {
+    fn call(&mut self, call: &Call, tables: &Tables) -> io::Result<()> {
+        self.follow(tables);
+        let shape = self.shapes[usize::from(call.name.0)];
+        let time = call.duration.map_or(0, |duration| duration.0);
+        let failed = u64::from(call.errno != 0);
+        self.calls += 1;
+        self.errors += failed;
+        self.begin = Some(self.begin.map_or(call.start.0, |begin| begin.min(call.start.0)));
+        self.end = self.end.max(call.start.0.saturating_add(time));
+        self.time.untimed += u64::from(call.duration.is_none());
+        let kind = &mut self.kinds[usize::from(call.name.0)];
+        kind.calls += 1;
+        kind.errors += failed;
+        kind.time_ns.0 += time;
+        kind.longest_ns = kind.longest_ns.max(Nanoseconds(time));
+        self.between(call, time);
+        let task = &mut self.tasks[call.task.0 as usize];
+        task.calls += 1;
+        task.errors += failed;
+        if call.path.is_some() {
+            task.storage += time;
+            self.time.storage_ns.0 += time;
+        } else {
+            self.time.elsewhere_ns.0 += time;
+        }
+        if shape.effect == Effect::Execute && call.succeeded() {
+            task.program = call.path;
+        }
+        if let Some(path) = call.path {
+            self.question(call, path, &shape, time, tables);
+        }
+        self.keep_if_slow(call, time);
+        Ok(())
+    }
+
+    fn edge(&mut self, _: &Edge, tables: &Tables) -> io::Result<()> {
+        self.follow(tables);
+        Ok(())
+    }
+}
+
+fn told(slow: &Slow, tables: &Tables) -> TraceCall {
+    TraceCall {
+        call: slow.number,
+        name: path_text(tables.names.name(slow.call.name)),
+        path: slow.call.path.map(|path| path_text(tables.paths.path(path))),
+        task: tables.tasks.get(slow.call.task.0 as usize).map_or(0, |task| task.number),
+        start_ns: slow.call.start,
+        duration_ns: Nanoseconds(slow.duration),
+        errno: slow.call.errno,
+    }
+}
+
+/// The processes, each with what its threads did.
+fn programs(of_tasks: &[OfTask], tables: &Tables) -> Vec<TraceProgram> {
+    let mut places = vec![None; tables.tasks.len()];
+    let mut programs: Vec<TraceProgram> = Vec::new();
+    for (place, task) in tables.tasks.iter().enumerate() {
+        let of_task = of_tasks.get(place).copied().unwrap_or_default();
+        let TaskId(process) = task.process;
+        let at = *places[process as usize].get_or_insert_with(|| {
+            programs.push(TraceProgram {
+                process: tables.tasks[process as usize].number,
+                ..TraceProgram::default()
+            });
+            programs.len() - 1
+        });
+        let program = &mut programs[at];
+        if let Some(path) = of_task.program {
+            program.program = Some(path_text(tables.paths.path(path)));
+        }
+        program.calls += of_task.calls;
+        program.errors += of_task.errors;
+        program.storage_ns.0 += of_task.storage;
+    }
+    programs
+}

@@ -1,0 +1,175 @@
+//! Summaries of traces of which the truth is known.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use std::fmt::Write;
+
+use iolag_model::{Nanoseconds, TraceSummary};
+use iolag_trace::{Beginning, StraceReader, Summariser};
+
+fn summary_of(text: &str, overhead: u64) -> TraceSummary {
+    let beginning = Beginning { directory: Some(b"/home".to_vec()) };
+    let mut reader = StraceReader::new(&beginning, Summariser::new(Nanoseconds(overhead)));
+    reader.feed(text.as_bytes()).unwrap();
+    let (summariser, tables, _) = reader.finish().unwrap();
+    summariser.finish(&tables)
+}
+
+/// A line at so many microseconds, that took so many.
+fn line(text: &mut String, task: u32, at: u64, call: &str, took: u64) {
+    writeln!(text, "{task} 17000{:05}.{:06} {call} <0.{took:06}>", at / 1_000_000, at % 1_000_000).unwrap();
+}
+
+const ABSENT: &str = "= -1 ENOENT (No such file or directory)";
+
+#[test]
+fn a_search_path_that_is_mostly_in_vain() {
+    // 20 modules, each looked for in 9 directories that never have one, and then found in the tenth; two of them are nowhere.
+    let mut text = String::new();
+    let mut at = 0;
+    for module in 0..20 {
+        for directory in 0..9 {
+            let call = format!("stat(\"/opt/{directory}/module{module}.py\", 0x1) {ABSENT}");
+            line(&mut text, 1, at, &call, 100);
+            at += 200;
+        }
+        let result =
+            if module < 18 { "{st_mode=S_IFREG|0644, st_size=1, ...}) = 0" } else { "0x1) = -1 ENOENT (x)" };
+        line(&mut text, 1, at, &format!("stat(\"/opt/9/module{module}.py\", {result}"), 100);
+        at += 200;
+    }
+    let summary = summary_of(&text, 0);
+    assert_eq!((summary.calls, summary.errors), (200, 182));
+    assert_eq!((summary.lookups.calls, summary.lookups.absent), (200, 182));
+    assert_eq!(summary.lookups.absent_ns, Nanoseconds(182 * 100_000));
+    let [path] = &summary.search_paths[..] else { panic!("{:#?}", summary.search_paths) };
+    assert_eq!((path.names, path.absent, path.absent_ns), (20, 182, Nanoseconds(182 * 100_000)));
+    assert_eq!(path.in_vain(), (9, 180));
+    assert_eq!(path.directories.len(), 10);
+    assert_eq!(path.directories[3].path, "/opt/3");
+    assert_eq!((path.directories[9].asked, path.directories[9].found), (20, 18));
+    assert_eq!(path.examples, ["module0.py", "module1.py", "module2.py"]);
+}
+
+#[test]
+fn searches_that_end_early_belong_to_those_that_go_on() {
+    let mut text = String::new();
+    let mut look = |name: &str, directories: &[&str], found: bool| {
+        for (place, directory) in directories.iter().enumerate() {
+            let is_there = found && place + 1 == directories.len();
+            let result = if is_there { "= 3" } else { ABSENT };
+            line(
+                &mut text,
+                1,
+                0,
+                &format!("openat(AT_FDCWD, \"{directory}/{name}\", O_RDONLY) {result}"),
+                10,
+            );
+        }
+    };
+    look("one", &["/a", "/b"], true);
+    look("two", &["/a", "/b", "/c", "/d"], true);
+    look("three", &["/a", "/b", "/c"], false);
+    look("four", &["/x", "/y"], true);
+    look("five", &["/z"], true);
+    let summary = summary_of(&text, 0);
+    let told: Vec<_> = summary
+        .search_paths
+        .iter()
+        .map(|path| {
+            let directories =
+                path.directories.iter().map(|told| (told.path.as_str(), told.asked, told.found));
+            (path.names, path.absent, directories.collect::<Vec<_>>())
+        })
+        .collect();
+    let long = vec![("/a", 3, 0), ("/b", 3, 1), ("/c", 2, 0), ("/d", 1, 1)];
+    assert_eq!(told, [(3, 7, long), (1, 1, vec![("/x", 1, 0), ("/y", 1, 1)])]);
+}
+
+#[test]
+fn tasks_search_for_themselves() {
+    let mut text = String::new();
+    for directory in ["/a", "/b", "/c"] {
+        for task in [1, 2] {
+            line(&mut text, task, 0, &format!("access(\"{directory}/name\", F_OK) {ABSENT}"), 1);
+        }
+    }
+    let summary = summary_of(&text, 0);
+    assert_eq!(summary.search_paths.len(), 1);
+    assert_eq!((summary.search_paths[0].names, summary.search_paths[0].absent), (2, 6));
+}
+
+#[test]
+fn time_is_in_storage_on_the_processor_or_elsewhere() {
+    let mut text = String::new();
+    line(&mut text, 1, 0, "openat(AT_FDCWD, \"a\", O_RDONLY) = 3", 100);
+    // 100 µs of its own, of which 30 are the tracer's.
+    line(&mut text, 1, 200, "read(3, 0x1, 0x10) = 16", 50);
+    line(&mut text, 1, 250, "wait4(-1, NULL, 0, NULL) = -1 ECHILD (No child processes)", 1000);
+    // Less than what tracing costs.
+    line(&mut text, 1, 1260, "read(9, 0x1, 0x10) = 16", 7);
+    let summary = summary_of(&text, 30_000);
+    assert_eq!(summary.time.storage_ns, Nanoseconds(150_000));
+    assert_eq!(summary.time.elsewhere_ns, Nanoseconds(1_007_000));
+    assert_eq!(summary.time.processor_ns, Nanoseconds(70_000));
+    assert_eq!(summary.span_ns, Nanoseconds(1_267_000));
+    let slowest: Vec<_> =
+        summary.slowest.iter().map(|call| (call.name.as_str(), call.duration_ns.0 / 1000)).collect();
+    assert_eq!(slowest, [("wait4", 1000), ("openat", 100), ("read", 50), ("read", 7)]);
+    let kinds: Vec<_> =
+        summary.kinds.iter().map(|kind| (kind.name.as_str(), kind.calls, kind.errors)).collect();
+    assert_eq!(kinds, [("wait4", 1, 1), ("openat", 1, 0), ("read", 2, 0)]);
+    assert_eq!(summary.kinds[2].longest_ns, Nanoseconds(50_000));
+}
+
+#[test]
+fn a_question_is_asked_again_only_if_nothing_has_changed() {
+    let mut text = String::new();
+    let mut say = |task, call: &str| line(&mut text, task, 0, call, 5);
+    say(1, "stat(\"a\", {st_mode=S_IFREG|0644, st_size=1, ...}) = 0");
+    say(1, "stat(\"/home/a\", {st_mode=S_IFREG|0644, st_size=1, ...}) = 0");
+    say(2, "stat(\"/home/a\", {st_mode=S_IFREG|0644, st_size=1, ...}) = 0");
+    say(1, "unlink(\"a\") = 0");
+    say(1, "stat(\"a\", 0x1) = -1 ENOENT (No such file or directory)");
+    say(1, "stat(\"a\", 0x1) = -1 ENOENT (No such file or directory)");
+    say(1, "openat(AT_FDCWD, \"a\", O_WRONLY|O_CREAT, 0600) = 3");
+    say(1, "openat(AT_FDCWD, \"a\", O_WRONLY|O_CREAT, 0600) = 4");
+    say(1, "newfstatat(3, \"\", {st_mode=S_IFREG|0644, st_size=1, ...}, AT_EMPTY_PATH) = 0");
+    say(1, "newfstatat(3, \"\", {st_mode=S_IFREG|0644, st_size=1, ...}, AT_EMPTY_PATH) = 0");
+    let repeats = summary_of(&text, 0).repeats;
+    assert_eq!((repeats.questions, repeats.repeats, repeats.own_repeats), (2, 3, 2));
+    assert_eq!(repeats.time_ns, Nanoseconds(15_000));
+    let most: Vec<_> = repeats.most.iter().map(|most| (most.path.as_str(), most.asked)).collect();
+    assert_eq!(most, [("/home/a", 3), ("/home/a", 2)]);
+}
+
+#[test]
+fn processes_and_directories_have_what_was_asked_of_them() {
+    let mut text = String::new();
+    line(&mut text, 1, 0, "execve(\"/bin/sh\", [\"sh\"], NULL) = 0", 10);
+    line(&mut text, 1, 10, "clone(flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_THREAD) = 2", 10);
+    line(&mut text, 2, 30, "openat(AT_FDCWD, \"d/../e/x\\377\", O_RDONLY) = 3", 40);
+    line(&mut text, 1, 40, "clone(flags=SIGCHLD) = 3", 10);
+    line(&mut text, 3, 60, &format!("execve(\"/bin/ls\", [\"ls\"], NULL) {ABSENT}"), 20);
+    let summary = summary_of(&text, 0);
+    let programs: Vec<_> = summary
+        .programs
+        .iter()
+        .map(|told| {
+            (told.process, told.program.as_deref(), told.calls, told.errors, told.storage_ns.0 / 1000)
+        })
+        .collect();
+    assert_eq!(programs, [(1, Some("/bin/sh"), 4, 0, 50), (3, None, 1, 1, 20)]);
+    assert_eq!((summary.tasks, summary.processes), (3, 2));
+    let directories: Vec<_> =
+        summary.directories.iter().map(|told| (told.path.as_str(), told.calls, told.errors)).collect();
+    assert_eq!(directories, [("/home/e", 1, 0), ("/bin", 2, 1)]);
+    assert_eq!(summary.slowest[0].path.as_deref(), Some("/home/d/../e/x\\377"));
+}
+
+#[test]
+fn of_a_text_without_times_there_are_counts() {
+    let summary = summary_of("access(\"a\", R_OK) = 0\nclose(3) = 0\n", 0);
+    assert_eq!((summary.calls, summary.time.untimed, summary.slowest.len()), (2, 2, 0));
+    assert_eq!(summary.span_ns, Nanoseconds::ZERO);
+}
