@@ -32,7 +32,7 @@ pub use anonymising::{Anonymiser, anonymous};
 pub use capture::{
     Network, Precision, Refusal, Stops, StraceProgram, StraceVersion, Subject, Unsuitable, strace_arguments,
 };
-pub use export::{CSV_HEADER, CsvWriter, write_strace};
+pub use export::{CsvWriter, ParquetCalls, write_strace};
 pub use file::{
     About, Anonymity, Ending, Origin, Piece, TRACE_FORMAT, TraceFileError, TraceReader, TraceWriter,
 };

@@ -4,12 +4,8 @@
 
 use std::io::{self, Write};
 
-use crate::text::errno::errno_name;
-use crate::trace::{Call, Edge, PathId, Sink, Tables, path_text};
-
-/// The columns.
-pub const CSV_HEADER: &str = "call,task,process,start_ns,duration_ns,name,descriptor,path,second_path,flags,argument,\
-result,errno,error,offset,length";
+use super::columns::{COLUMNS, Cell, row};
+use crate::trace::{Call, Edge, Sink, Tables};
 
 /// Writes calls as they come.
 #[derive(Debug)]
@@ -25,7 +21,8 @@ impl<W: Write> CsvWriter<W> {
     /// # Errors
     /// Those of the output.
     pub fn new(mut output: W) -> io::Result<Self> {
-        write!(output, "{CSV_HEADER}\r\n")?;
+        let names: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
+        write!(output, "{}\r\n", names.join(","))?;
         Ok(Self { output, calls: 0, line: Vec::new() })
     }
 
@@ -43,21 +40,16 @@ impl<W: Write> Sink for CsvWriter<W> {
     fn call(&mut self, call: &Call, tables: &Tables) -> io::Result<()> {
         let Self { output, calls, line } = self;
         line.clear();
-        let task = tables.tasks.get(call.task.0 as usize);
-        let process = task.and_then(|task| tables.tasks.get(task.process.0 as usize));
-        let number = |task: Option<&crate::trace::Task>| task.map_or(0, |task| task.number);
-        write!(line, "{calls},{},{},{},", number(task), number(process), call.start.0)?;
-        put(call.duration.map(|duration| duration.0), line)?;
-        line.extend_from_slice(tables.names.name(call.name));
-        line.push(b',');
-        put(call.descriptor, line)?;
-        put_path(call.path, tables, line);
-        put_path(call.second, tables, line);
-        write!(line, "{},{},", call.flags, call.argument)?;
-        put(call.result, line)?;
-        write!(line, "{},{},", call.errno, errno_name(call.errno).unwrap_or_default())?;
-        put(call.offset.map(|offset| offset as i64), line)?;
-        write!(line, "{}\r\n", call.length as i64)?;
+        for (place, cell) in row(*calls, call, tables).into_iter().enumerate() {
+            if place > 0 {
+                line.push(b',');
+            }
+            match cell {
+                Cell::Number(number) => number.iter().try_for_each(|number| write!(line, "{number}"))?,
+                Cell::Text(text) => put_text(&text.unwrap_or_default(), line),
+            }
+        }
+        line.extend_from_slice(b"\r\n");
         *calls += 1;
         output.write_all(line)
     }
@@ -67,21 +59,13 @@ impl<W: Write> Sink for CsvWriter<W> {
     }
 }
 
-fn put(value: Option<impl std::fmt::Display>, line: &mut Vec<u8>) -> io::Result<()> {
-    match value {
-        Some(value) => write!(line, "{value},"),
-        None => write!(line, ","),
+/// Within quotes, if a comma or a quote is in it; it has no ends of lines.
+fn put_text(text: &str, line: &mut Vec<u8>) {
+    if text.contains(['"', ',']) {
+        line.extend_from_slice(format!("\"{}\"", text.replace('"', "\"\"")).as_bytes());
+    } else {
+        line.extend_from_slice(text.as_bytes());
     }
-}
-
-fn put_path(path: Option<PathId>, tables: &Tables, line: &mut Vec<u8>) {
-    if let Some(path) = path {
-        line.push(b'"');
-        let text = path_text(tables.paths.path(path));
-        line.extend_from_slice(text.replace('"', "\"\"").as_bytes());
-        line.push(b'"');
-    }
-    line.push(b',');
 }
 
 #[cfg(test)]
@@ -112,7 +96,9 @@ mod tests {
         writer.call(&Call::new(TaskId(0), CallName(0), Nanoseconds(6)), &tables).unwrap();
         let text = String::from_utf8(writer.finish().unwrap()).unwrap();
         let lines: Vec<&str> = text.split("\r\n").collect();
-        assert_eq!(lines[0], CSV_HEADER);
+        let header = "call,task,process,start_ns,duration_ns,name,descriptor,path,second_path,flags,argument,result,\
+                      errno,error,offset,length";
+        assert_eq!(lines[0], header);
         let first = r#"0,7,7,5,9,openat,-100,"/ü/""a\\b""\n\001/","/\377,x",1,0,-1,2,ENOENT,,0"#;
         assert_eq!(lines[1..], [first, "1,7,7,6,,openat,,,,0,0,,0,,,0", ""]);
     }

@@ -1,7 +1,10 @@
 //! A trace for other programs.
 
+mod columns;
 mod csv;
+mod parquet;
 mod strace;
 
-pub use csv::{CSV_HEADER, CsvWriter};
+pub use csv::CsvWriter;
+pub use parquet::ParquetCalls;
 pub use strace::write_strace;
