@@ -59,6 +59,10 @@ pub(super) struct Kernel {
     pub files: Files,
     pub places: Shared<Option<PathId>>,
     living: HashMap<u32, Living>,
+    /// The last task of each number.
+    latest: HashMap<u32, TaskId>,
+    /// The number of the first task that lives, unless that has to be looked for.
+    oldest: Option<u32>,
     /// Numbers of tasks with a fork that has not come back.
     forking: Vec<u32>,
     /// A buffer of a call that has ended, to be used again.
@@ -117,6 +121,7 @@ impl Kernel {
     }
 
     fn insert(&mut self, number: u32, living: Living) {
+        self.latest.insert(number, living.standing.task);
         // The number is used again, and its last end was not in the text.
         if let Some(before) = self.living.insert(number, living) {
             self.release(before.standing);
@@ -131,6 +136,7 @@ impl Kernel {
     /// Ends a task: who it was, and the call that it was in.
     pub(super) fn end(&mut self, number: u32) -> Option<(TaskId, Option<Begun>)> {
         let living = self.living.remove(&number)?;
+        self.oldest = self.oldest.filter(|oldest| *oldest != number);
         self.forking.retain(|forking| *forking != number);
         self.release(living.standing);
         Some((living.standing.task, living.begun))
@@ -139,6 +145,7 @@ impl Kernel {
     /// The task of `from` goes on under another number.
     pub(super) fn renumber(&mut self, from: u32, to: u32) {
         if let Some(living) = self.living.remove(&from) {
+            self.oldest = None;
             self.insert(to, living);
             self.forking.iter_mut().filter(|forking| **forking == from).for_each(|forking| *forking = to);
         }
@@ -221,12 +228,17 @@ impl Kernel {
     }
 
     /// The number of a line that has none: of the only task, else of the first.
-    pub(super) fn only(&self) -> u32 {
-        if self.living.contains_key(&UNNUMBERED) {
-            return UNNUMBERED;
+    pub(super) fn only(&mut self) -> u32 {
+        if self.oldest.is_none() {
+            let oldest = self.living.iter().min_by_key(|(_, living)| living.standing.task);
+            self.oldest = oldest.map(|(number, _)| *number);
         }
-        let oldest = self.living.iter().min_by_key(|(_, living)| living.standing.task);
-        oldest.map_or(UNNUMBERED, |(number, _)| *number)
+        self.oldest.unwrap_or(UNNUMBERED)
+    }
+
+    /// The last task that had this number.
+    pub(super) fn latest(&self, number: u32) -> Option<TaskId> {
+        self.latest.get(&number).copied()
     }
 
     /// The numbers of the tasks that live, in the order in which they began.

@@ -142,7 +142,10 @@ impl<S: Sink> StraceReader<S> {
             _ => {}
         }
         let time = self.clock.at(moment);
-        let number = number.or(task).unwrap_or_else(|| self.kernel.only());
+        let number = match number.or(task) {
+            Some(number) => number,
+            None => self.kernel.only(),
+        };
         if let Some(aside) = self.aside.get_mut(&number) {
             aside.text.extend_from_slice(text);
             aside.lines.push((time, aside.text.len()));
@@ -346,7 +349,7 @@ impl<S: Sink> StraceReader<S> {
             self.kernel.fork(parent, child, sharing, &mut self.tables);
         }
         // It may have ended already, and its number been given away again: then the last of that number is meant.
-        let task = self.kernel.standing(child).map(|standing| standing.task).or_else(|| self.last_of(child));
+        let task = self.kernel.latest(child);
         if let Some(task) = task {
             self.edge(EdgeKind::Fork(task), standing.task, at)?;
         }
@@ -354,14 +357,8 @@ impl<S: Sink> StraceReader<S> {
     }
 
     fn waited(&mut self, task: TaskId, child: Option<u32>, at: u64) -> io::Result<()> {
-        let ended = child.and_then(|child| self.last_of(child));
+        let ended = child.and_then(|child| self.kernel.latest(child));
         ended.map_or(Ok(()), |ended| self.edge(EdgeKind::Wait(ended), task, at))
-    }
-
-    /// The last task that had this number.
-    fn last_of(&self, number: u32) -> Option<TaskId> {
-        let place = self.tables.tasks.iter().rposition(|task| task.number == number)?;
-        Some(TaskId(place as u32))
     }
 
     fn task_ended(&mut self, number: u32, ended: Ended) -> io::Result<()> {
