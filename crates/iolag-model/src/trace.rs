@@ -40,11 +40,12 @@ pub struct TraceSummary {
 /// Where the time of all tasks went. Tasks that wait for each other count both.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceTime {
-    /// In calls on files and directories.
+    /// In calls on files and directories, but for those of /dev, /proc and /sys.
     pub storage_ns: Nanoseconds,
-    /// In other calls: waiting for processes, pipes, time.
+    /// In other calls: waiting for processes, pipes, terminals, time.
     pub elsewhere_ns: Nanoseconds,
-    /// Between calls, less what tracing costs: on the processor, or waiting for one; pages of mapped files are read there, too.
+    /// Between calls, less what tracing costs: on the processor, or waiting for one, or for a lock if futex is not traced; pages of mapped
+    /// files are read there, too.
     pub processor_ns: Nanoseconds,
     /// Calls whose duration is not known.
     pub untimed: u64,

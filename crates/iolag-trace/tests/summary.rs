@@ -108,17 +108,32 @@ fn time_is_in_storage_on_the_processor_or_elsewhere() {
     line(&mut text, 1, 250, "wait4(-1, NULL, 0, NULL) = -1 ECHILD (No child processes)", 1000);
     // Less than what tracing costs.
     line(&mut text, 1, 1260, "read(9, 0x1, 0x10) = 16", 7);
+    // A terminal is no storage, memory that looks like a directory is.
+    line(&mut text, 2, 0, "read(0</dev/pts/3>, 0x1, 0x10) = 16", 3);
+    line(&mut text, 2, 3, "access(\"/dev/shm/a\", F_OK) = 0", 2);
+    line(&mut text, 2, 5, "access(\"/device\", F_OK) = 0", 2);
     let summary = summary_of(&text, 30_000);
-    assert_eq!(summary.time.storage_ns, Nanoseconds(150_000));
-    assert_eq!(summary.time.elsewhere_ns, Nanoseconds(1_007_000));
+    assert_eq!(summary.time.storage_ns, Nanoseconds(154_000));
+    assert_eq!(summary.time.elsewhere_ns, Nanoseconds(1_010_000));
     assert_eq!(summary.time.processor_ns, Nanoseconds(70_000));
     assert_eq!(summary.span_ns, Nanoseconds(1_267_000));
     let slowest: Vec<_> =
         summary.slowest.iter().map(|call| (call.name.as_str(), call.duration_ns.0 / 1000)).collect();
-    assert_eq!(slowest, [("wait4", 1000), ("openat", 100), ("read", 50), ("read", 7)]);
+    assert_eq!(
+        slowest,
+        [
+            ("wait4", 1000),
+            ("openat", 100),
+            ("read", 50),
+            ("read", 7),
+            ("read", 3),
+            ("access", 2),
+            ("access", 2)
+        ]
+    );
     let kinds: Vec<_> =
         summary.kinds.iter().map(|kind| (kind.name.as_str(), kind.calls, kind.errors)).collect();
-    assert_eq!(kinds, [("wait4", 1, 1), ("openat", 1, 0), ("read", 2, 0)]);
+    assert_eq!(kinds, [("wait4", 1, 1), ("openat", 1, 0), ("read", 3, 0), ("access", 2, 0)]);
     assert_eq!(summary.kinds[2].longest_ns, Nanoseconds(50_000));
 }
 

@@ -23,8 +23,10 @@ pub enum Subject<'a> {
     Process(u32),
 }
 
-/// The groups that are about files and tasks, and what changes the meaning of descriptors and paths and is in none of them.
-const TRACED: &str = "%file,%desc,%process,?close_range,?unshare,?setns";
+/// The groups that are about files and tasks; what changes the meaning of descriptors and paths, and what only waits, which are in none of them.
+/// Waiting for a lock is left out: programs with threads do that so often that tracing it would be most of what they do.
+const TRACED: &str = "%file,%desc,%process,?close_range,?unshare,?setns,?nanosleep,?clock_nanosleep,?pause,\
+?rt_sigsuspend,?rt_sigtimedwait";
 /// Calls of which strace would print what the program reads and writes.
 const DATA: &str = "read,write,?pread64,?pwrite64,readv,writev,?preadv,?pwritev,?preadv2,?pwritev2,?vmsplice,\
 ?process_vm_readv,?process_vm_writev";

@@ -14,9 +14,30 @@ pub(super) struct DirectoryId(pub u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct NameId(pub u32);
 
+/// Whether time in calls on a file is time in storage.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Ground {
+    /// It is.
+    #[default]
+    Storage,
+    /// Devices, terminals and what the kernel tells: /dev but for /dev/shm, /proc, /sys.
+    System,
+}
+
+impl Ground {
+    fn of(directory: &[u8]) -> Self {
+        let is_in = |place: &[u8]| {
+            directory.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+        };
+        let is_system = [&b"/dev"[..], b"/proc", b"/sys"].into_iter().any(is_in) && !is_in(b"/dev/shm");
+        if is_system { Self::System } else { Self::Storage }
+    }
+}
+
 /// What was asked of a directory.
 #[derive(Debug, Clone, Copy, Default)]
 struct Asked {
+    ground: Ground,
     calls: u64,
     errors: u64,
     time: u64,
@@ -68,8 +89,15 @@ impl Places {
             let place = (DirectoryId(self.directories.number(directory)), NameId(self.names.number(name)));
             self.of_path.push(place);
         }
-        self.asked.resize(self.directories.all.len(), Asked::default());
+        for directory in &self.directories.all[self.asked.len()..] {
+            self.asked.push(Asked { ground: Ground::of(directory), ..Asked::default() });
+        }
         self.of_path[path.0 as usize]
+    }
+
+    /// What a directory is of.
+    pub(super) fn ground(&self, directory: DirectoryId) -> Ground {
+        self.asked.get(directory.0 as usize).map_or(Ground::Storage, |asked| asked.ground)
     }
 
     /// Counts a call on what lies in a directory.

@@ -7,7 +7,7 @@ use std::io;
 use iolag_model::{Nanoseconds, TraceCall, TraceKind, TraceProgram, TraceSummary, TraceTime};
 
 use super::lookups::{Found, Lookup, Lookups};
-use super::places::Places;
+use super::places::{Ground, Places};
 use super::repeats::Repeats;
 use crate::calls::{Asks, Effect, Shape, shape_of};
 use crate::trace::{Call, Edge, PathId, Sink, Tables, TaskId, path_text};
@@ -178,7 +178,11 @@ impl Sink for Summariser {
         let task = &mut self.tasks[call.task.0 as usize];
         task.calls += 1;
         task.errors += failed;
-        if call.path.is_some() {
+        let ground = call.path.map(|path| {
+            let (directory, _) = self.places.of(path, &tables.paths);
+            self.places.ground(directory)
+        });
+        if ground == Some(Ground::Storage) {
             task.storage += time;
             self.time.storage_ns.0 += time;
         } else {
