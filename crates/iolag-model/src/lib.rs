@@ -50,7 +50,7 @@ pub use steering::{is_steering, one_line};
 pub use time::{Anchor, Clock, MonotonicClock, MonotonicTime, Nanoseconds, SimulatedClock};
 pub use trace::{
     RepeatedQuestion, SearchPath, SearchedDirectory, TraceCall, TraceDirectory, TraceKind, TraceLookups,
-    TraceProgram, TraceRepeats, TraceSummary, TraceTime,
+    TraceProgram, TraceRepeats, TraceSummary, TraceTime, TraceVain, VainDirectory,
 };
 pub use units::{
     UnitError, counted, exact_duration, format_bytes, format_count, format_duration, parse_bytes,

@@ -27,6 +27,8 @@ pub struct TraceSummary {
     pub lookups: TraceLookups,
     /// Directories in which one name after the other was looked for; those with most failed look-ups first.
     pub search_paths: Vec<SearchPath>,
+    /// Directories in which nothing was ever found.
+    pub in_vain: TraceVain,
     /// Questions that were asked again.
     pub repeats: TraceRepeats,
     /// By the directory of what was asked; those that took longest first.
@@ -109,6 +111,32 @@ pub struct SearchedDirectory {
     pub asked: u64,
     /// How often it had it.
     pub found: u64,
+}
+
+/// Directories that were asked for names or, again and again, whether they have changed, and that never had anything that was wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceVain {
+    /// How many.
+    pub directories: u64,
+    /// Calls on them, and for names in them.
+    pub calls: u64,
+    /// How long those took.
+    pub time_ns: Nanoseconds,
+    /// Those with most calls.
+    pub most: Vec<VainDirectory>,
+}
+
+/// A directory in which nothing was found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VainDirectory {
+    /// Which.
+    pub path: String,
+    /// Whether it was seen to be there.
+    pub exists: bool,
+    /// Calls on it, and for names in it.
+    pub calls: u64,
+    /// How long those took.
+    pub time_ns: Nanoseconds,
 }
 
 /// Questions that were asked again although nothing had changed.

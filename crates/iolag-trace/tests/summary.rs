@@ -188,3 +188,32 @@ fn of_a_text_without_times_there_are_counts() {
     assert_eq!((summary.calls, summary.time.untimed, summary.slowest.len()), (2, 2, 0));
     assert_eq!(summary.span_ns, Nanoseconds::ZERO);
 }
+
+#[test]
+fn directories_that_never_had_anything_are_told_however_they_were_asked() {
+    let directory = "{st_mode=S_IFDIR|0755, st_size=4096, ...}";
+    let mut text = String::new();
+    let mut say = |call: &str| line(&mut text, 1, 0, call, 10);
+    for round in 0..5 {
+        // Listed once, and asked for each name whether they have changed.
+        for place in ["/a/1", "/a/2", "/lib"] {
+            say(&format!("newfstatat(AT_FDCWD, \"{place}\", {directory}, 0) = 0"));
+            if round == 0 {
+                say(&format!("openat(AT_FDCWD, \"{place}\", O_RDONLY|O_DIRECTORY) = 3"));
+                say("getdents64(3, 0x1 /* 2 entries */, 32768) = 48");
+                say("close(3) = 0");
+            }
+        }
+        say(&format!("openat(AT_FDCWD, \"/lib/module{round}\", O_RDONLY) = 3"));
+        // Asked for each name, and not even there.
+        say(&format!("access(\"/gone/name{round}\", F_OK) {ABSENT}"));
+    }
+    // Listed for its own sake.
+    say("openat(AT_FDCWD, \"/home/me\", O_RDONLY|O_DIRECTORY) = 3");
+    say(&format!("newfstatat(3, \"\", {directory}, AT_EMPTY_PATH) = 0"));
+    say("getdents64(3, 0x1 /* 2 entries */, 32768) = 48");
+    let vain = summary_of(&text, 0).in_vain;
+    assert_eq!((vain.directories, vain.calls, vain.time_ns), (3, 8 + 8 + 5, Nanoseconds(210_000)));
+    let told: Vec<_> = vain.most.iter().map(|most| (most.path.as_str(), most.exists, most.calls)).collect();
+    assert_eq!(told, [("/a/1", true, 8), ("/a/2", true, 8), ("/gone", false, 5)]);
+}

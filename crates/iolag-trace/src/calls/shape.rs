@@ -73,6 +73,8 @@ pub(crate) enum Effect {
     Rename,
     /// The argument with this number is what is known of the file.
     Attributes(u8),
+    /// The names in a directory.
+    List,
     /// The argument with this number is what a symbolic link says.
     Link(u8),
     /// The first path is what a symbolic link is to say: kept as it is.

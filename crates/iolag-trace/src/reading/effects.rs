@@ -84,6 +84,7 @@ impl Done<'_> {
             Effect::None
             | Effect::Close
             | Effect::Attributes(_)
+            | Effect::List
             | Effect::Link(_)
             | Effect::MakeLink
             | Effect::Fork

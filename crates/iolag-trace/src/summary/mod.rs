@@ -4,5 +4,6 @@ mod lookups;
 mod places;
 mod repeats;
 mod summariser;
+mod vain;
 
 pub use summariser::Summariser;

@@ -43,6 +43,14 @@ struct Asked {
     time: u64,
 }
 
+/// Calls on what lies in a directory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct InDirectory {
+    pub calls: u64,
+    pub errors: u64,
+    pub time: u64,
+}
+
 /// Where each path of a trace lies.
 #[derive(Debug, Default)]
 pub(super) struct Places {
@@ -107,6 +115,15 @@ impl Places {
             asked.errors += u64::from(failed);
             asked.time += time;
         }
+    }
+
+    /// Each directory that had calls on what lies in it, with how many of them failed and how long all took.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], InDirectory)> {
+        let told = self.directories.all.iter().zip(&self.asked);
+        told.map(|(directory, asked)| {
+            let &Asked { calls, errors, time, .. } = asked;
+            (directory.as_slice(), InDirectory { calls, errors, time })
+        })
     }
 
     /// A directory as text.

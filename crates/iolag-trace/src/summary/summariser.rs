@@ -9,12 +9,14 @@ use iolag_model::{Nanoseconds, TraceCall, TraceKind, TraceProgram, TraceSummary,
 use super::lookups::{Found, Lookup, Lookups};
 use super::places::{Ground, Places};
 use super::repeats::Repeats;
+use super::vain::Vain;
 use crate::calls::{Asks, Effect, Shape, shape_of};
 use crate::trace::{Call, Edge, PathId, Sink, Tables, TaskId, path_text};
 
 const SLOWEST: usize = 20;
 const SEARCH_PATHS: usize = 10;
 const REPEATED: usize = 20;
+const VAIN: usize = 20;
 const DIRECTORIES: usize = 1000;
 const PROGRAMS: usize = 1000;
 
@@ -34,6 +36,7 @@ pub struct Summariser {
     places: Places,
     lookups: Lookups,
     repeats: Repeats,
+    vain: Vain,
     slowest: BinaryHeap<Reverse<Slow>>,
 }
 
@@ -95,6 +98,7 @@ impl Summariser {
             kinds,
             lookups,
             search_paths,
+            in_vain: self.vain.finish(VAIN, &self.places, tables),
             repeats: self.repeats.finish(REPEATED, tables),
             directories: self.places.directories(DIRECTORIES),
             slowest: slowest.collect(),
@@ -135,6 +139,7 @@ impl Summariser {
     fn question(&mut self, call: &Call, path: PathId, shape: &Shape, time: u64, tables: &Tables) {
         let (directory, name) = self.places.of(path, &tables.paths);
         self.places.count(directory, call.errno != 0, time);
+        self.vain.observe(call, path, shape, time);
         let asks = shape.asks(call.flags);
         if asks == Asks::Changes && call.succeeded() {
             self.repeats.change(path);
