@@ -59,6 +59,27 @@ fn recorded_traces_are_read_again() {
 }
 
 #[test]
+fn what_is_known_at_the_end_of_a_text_is_at_the_end_of_the_file() {
+    let text = b"1 1700000000.5 access(\"/a\", R_OK) = 0\n1 1700000001.0 read(0,  <unfinished ...>\nhello\n";
+    let writer = TraceWriter::new(Vec::new(), &About::default()).unwrap();
+    let mut reader = StraceReader::new(&Beginning::default(), writer);
+    reader.feed(text).unwrap();
+    let (writer, tables, reading) = reader.finish().unwrap();
+    let bytes = writer.finish(&tables, &Ending::of(&reading)).unwrap();
+    let (_, trace, ending) = TraceReader::new(&bytes[..]).unwrap().read_all().unwrap();
+    let expected = Ending {
+        calls: 2,
+        edges: 0,
+        began_realtime_ns: Some(1_700_000_000_500_000_000),
+        clock: "unix".to_owned(),
+        unfinished: 1,
+        foreign: 1,
+        guessed: 0,
+    };
+    assert_eq!((ending, trace.calls.len()), (expected, 2));
+}
+
+#[test]
 fn many_blocks_are_one_trace() {
     let one = recorded("script-raw");
     let mut trace = Trace { tables: one.tables.clone(), ..Trace::default() };

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::reading::{Clockwork, Reading};
+
 /// What is known before the first call.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -67,4 +69,25 @@ pub struct Ending {
     pub foreign: u64,
     /// Tasks of which it is not certain who began them.
     pub guessed: u64,
+}
+
+impl Ending {
+    /// Of a trace that was made of text; the writer counts what it wrote.
+    pub fn of(reading: &Reading) -> Self {
+        let clock = match reading.clockwork {
+            Clockwork::None => "none",
+            Clockwork::OfDay => "of-day",
+            Clockwork::Unix => "unix",
+            Clockwork::SinceLast => "since-last",
+        };
+        Self {
+            calls: reading.calls,
+            edges: 0,
+            began_realtime_ns: reading.began,
+            clock: clock.to_owned(),
+            unfinished: reading.unfinished,
+            foreign: reading.foreign,
+            guessed: reading.guessed,
+        }
+    }
 }
