@@ -50,6 +50,7 @@ pub use run::sweep::{
     RATES_NEEDED, REPETITION_FACTOR, REPETITION_SIGNIFICANCE, Repetition, RepetitionComparison,
     RepetitionJudgement, SWEEP_SIZES_NEEDED, Stability, SweepPoint, compare_repetitions, stable_from,
 };
+pub use run::trace::analysis::{TraceContent, analyse_trace};
 pub use run::values::{
     Cell, CellStages, CellValue, RunAmount, RunQuantity, RunValues, Standing, UnknownQuantity, run_values,
 };

@@ -22,6 +22,7 @@ mod programs;
 mod remember;
 mod run;
 mod storing;
+mod trace;
 
 pub use bench::campaign::{Campaign, PlannedRun};
 pub use bench::compared::{compare_campaign, unit_of_stored};
@@ -59,3 +60,5 @@ pub use storing::place::{
     RescuePlaces, STORE_DEADLINE, StoreChoice, device_of, open as open_store_at, put_in_order, usual_root,
 };
 pub use storing::summarising::{summarise, summarise_with_figures, values_of, values_of_all};
+pub use trace::reading::{analyse_stored, read_trace};
+pub use trace::storing::{NewTrace, TraceRun};

@@ -25,7 +25,7 @@ const BENCHMARK: [(Phase, u32); 1] = [(Phase::Benchmark, 0)];
 fn spec(scenario: &Scenario) -> &MetadataSpec {
     match &scenario.record.spec.workload {
         WorkloadSpec::Metadata(spec) => spec,
-        WorkloadSpec::Check(_) | WorkloadSpec::Ping(_) => panic!("the scenario is a metadata run"),
+        _ => panic!("the scenario is a metadata run"),
     }
 }
 

@@ -6,6 +6,7 @@
 //!                     spool/ring-<n>.spool            while it runs: one per measurer, see [`SpoolWriter`]
 //!                     samples-<target>-<n>.parquet    afterwards: what every reader takes as it is, see [`encode`]
 //!                     details.parquet                 texts that belong to few samples
+//!                     trace.iolag                     of a trace, instead of samples: the calls of a program
 //! <root>/baselines/<NAME>.json                        which runs others are compared with
 //! ```
 //! Invariants: nothing is followed out of a run directory; every file but the spool is replaced as a whole and durable

@@ -97,7 +97,14 @@ fn increment(digits: &mut [usize], base: usize) {
 /// What a trace says of itself once its names are gone.
 #[must_use]
 pub fn anonymous(about: &About) -> About {
-    About { program: None, host: None, anonymity: Anonymity::Anonymised, ..about.clone() }
+    About {
+        program: None,
+        host: None,
+        // Where something is mounted and what is would give names away.
+        mounts: Vec::new(),
+        anonymity: Anonymity::Anonymised,
+        ..about.clone()
+    }
 }
 
 /// Hands a trace on without its names.

@@ -9,6 +9,7 @@ mod metadata;
 mod ping;
 mod spec_error;
 mod tasks;
+mod trace;
 mod workload;
 
 pub use check::client::{CheckClient, CheckShare, LISTED_DIRECTORY};

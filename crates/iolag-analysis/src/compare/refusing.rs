@@ -91,7 +91,7 @@ fn called(workload: &str) -> String {
 
 /// Whether it has no rate: what it does is done now and then.
 fn is_no_bench(workload: &str) -> bool {
-    matches!(workload, "check" | "ping" | "watch")
+    matches!(workload, "check" | "ping" | "trace" | "watch")
 }
 
 fn refuse_workloads(sides: &[Side]) -> Result<(), CompareError> {

@@ -16,5 +16,6 @@ pub(crate) mod stage_names;
 pub(crate) mod stage_rates;
 pub(crate) mod summary;
 pub(crate) mod sweep;
+pub(crate) mod trace;
 pub(crate) mod values;
 pub(crate) mod workload;

@@ -9,6 +9,7 @@ use super::grouping::Grouping;
 pub use super::metadata::analysis::MetadataAnalysis;
 pub use super::ping::analysis::PingAnalysis;
 use super::summary::Summaries;
+pub use super::trace::analysis::TraceAnalysis;
 use super::values::{CellStages, RunQuantity};
 use crate::statistics::interval::share_over::DEFAULT_THRESHOLDS;
 use crate::statistics::quantile::censored::Censoring;
@@ -77,6 +78,8 @@ analyses! { $
     Metadata(MetadataAnalysis)
     /// Of `iolag ping`.
     Ping(PingAnalysis)
+    /// Of `iolag trace`.
+    Trace(TraceAnalysis)
 }
 
 /// Judges a run by its summaries.

@@ -5,12 +5,15 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The format of run directories that this iolag writes, but for those of [`RUN_FORMAT_WITH_PING`].
+/// The format of run directories that this iolag writes, but for those of [`RUN_FORMAT_WITH_PING`] and [`RUN_FORMAT_WITH_TRACE`].
 pub const RUN_FORMAT: FormatVersion = FormatVersion { major: 1, minor: 1 };
 
 /// The same with the workload ping, its operation and its outcomes, which readers of major 1 do not know: they refuse such a run
 /// and ask for a newer iolag.
 pub const RUN_FORMAT_WITH_PING: FormatVersion = FormatVersion { major: 2, minor: 0 };
+
+/// The same with the workload trace, whose runs have calls of a program in a file of their own, and no samples.
+pub const RUN_FORMAT_WITH_TRACE: FormatVersion = FormatVersion { major: 3, minor: 0 };
 
 /// Version of a format. A reader reads its own major with any minor up to and above its own: a minor only adds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -47,12 +50,12 @@ pub enum FormatError {
 }
 
 impl FormatVersion {
-    /// Whether this iolag reads a run directory of this format: major 2 only adds to major 1.
+    /// Whether this iolag reads a run directory of this format: a newer major only adds to the one before.
     ///
     /// # Errors
     /// As [`FormatVersion::check_readable_by`].
     pub fn check_readable_run(self) -> Result<(), FormatError> {
-        let newest = RUN_FORMAT_WITH_PING;
+        let newest = RUN_FORMAT_WITH_TRACE;
         match (RUN_FORMAT.major..newest.major).contains(&self.major) {
             true => Ok(()),
             false => self.check_readable_by(newest),
@@ -132,10 +135,11 @@ mod tests {
             refused.to_string(),
             "it has a newer format (2.0); this iolag reads up to 1.1: use a newer iolag"
         );
-        for readable in [of_ping, RUN_FORMAT, FormatVersion { major: 2, minor: 7 }] {
+        let later = FormatVersion { major: 3, minor: 7 };
+        for readable in [of_ping, RUN_FORMAT, RUN_FORMAT_WITH_TRACE, later] {
             assert!(readable.check_readable_run().is_ok(), "{readable}");
         }
-        let next = FormatVersion { major: 3, minor: 0 }.check_readable_run();
+        let next = FormatVersion { major: 4, minor: 0 }.check_readable_run();
         assert!(matches!(next, Err(FormatError::TooNew { .. })));
         let none = FormatVersion { major: 0, minor: 9 }.check_readable_run();
         assert!(matches!(none, Err(FormatError::TooOld { .. })));

@@ -15,7 +15,7 @@ pub use arrival::{Arrivals, WhenLate};
 pub use campaign::{CampaignPlan, Order, PutBack, SideRecord, Stopping};
 pub use deadlines::{DeadlineRule, Deadlines};
 pub use environment::{Calibration, Environment, FileSystem, MemoryState, Pressure};
-pub use format::{FormatError, FormatVersion, RUN_FORMAT, RUN_FORMAT_WITH_PING};
+pub use format::{FormatError, FormatVersion, RUN_FORMAT, RUN_FORMAT_WITH_PING, RUN_FORMAT_WITH_TRACE};
 pub use generator::{GeneratorLimit, GeneratorRecord, HeartbeatRecord, MarkedSpan, MeasurerRecord};
 pub use host::{ClockOffset, HostRecord, HostView};
 pub use record::{

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::deadlines::known_rules;
 use crate::{
-    DeadlineRule, Deadlines, FormatVersion, Nanoseconds, RUN_FORMAT, RUN_FORMAT_WITH_PING, Role, TargetIndex,
+    DeadlineRule, Deadlines, FormatVersion, Nanoseconds, RUN_FORMAT, RUN_FORMAT_WITH_PING,
+    RUN_FORMAT_WITH_TRACE, Role, TargetIndex, TraceOrigin,
 };
 
 /// What to run. Two runs with equal specs execute the same operations in the same order per client.
@@ -84,6 +85,8 @@ workloads! { $
     Metadata(MetadataSpec) = "metadata", metadata, RUN_FORMAT;
     /// `iolag ping`.
     Ping(PingSpec) = "ping", ping, RUN_FORMAT_WITH_PING;
+    /// `iolag trace`.
+    Trace(TraceSpec) = "trace", trace, RUN_FORMAT_WITH_TRACE;
 }
 
 impl WorkloadSpec {
@@ -118,6 +121,16 @@ pub enum PingProbe {
         /// Its name.
         name: String,
     },
+}
+
+/// Parameters of `iolag trace`. What was asked is in a file beside the record.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceSpec {
+    /// Where the trace is from.
+    pub origin: TraceOrigin,
+    /// The program, without its arguments, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
 }
 
 /// Parameters of `iolag check`.

@@ -7,6 +7,7 @@ mod described;
 mod judged;
 mod metadata;
 mod ping;
+mod trace;
 pub(crate) mod worst;
 
 pub(crate) use answer::Answer;

@@ -1,10 +1,11 @@
 //! One run: `<root>/runs/<RunId>/`.
 
+use std::fs::File;
 use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 
 use iolag_model::{Detail, FormatVersion, RunId, RunRecord, RunState};
-use rustix::fs::Stat;
+use rustix::fs::{OFlags, Stat};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -15,6 +16,8 @@ use crate::{Directory, DirectoryLock, StoreError};
 
 pub(crate) const RECORD_FILE: &str = "run.json";
 pub(crate) const MANIFEST_FILE: &str = "manifest.json";
+/// The calls of a program: of runs of `iolag trace`.
+pub(crate) const TRACE_FILE: &str = "trace.iolag";
 pub(crate) const SPOOL_DIRECTORY: &str = "spool";
 /// A record with 100 000 clients takes about 8 MB.
 const RECORD_BYTES_MAX: u64 = 256 << 20;
@@ -262,6 +265,39 @@ impl RunDirectory {
         read_details(&self.directory)
     }
 
+    /// Makes the empty file of a trace, to be written as calls come.
+    ///
+    /// # Errors
+    /// If it is there already, or cannot be made.
+    pub fn create_trace(&self) -> Result<File, StoreError> {
+        self.directory.open_with(TRACE_FILE, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, "write")
+    }
+
+    /// Makes durable what was written to the file of a trace, and its name.
+    ///
+    /// # Errors
+    /// If the system cannot promise it.
+    pub fn make_trace_durable(&self, file: &File) -> Result<(), StoreError> {
+        file.sync_all().map_err(|error| StoreError::system("write", self.trace_path(), error))?;
+        self.directory.sync()
+    }
+
+    /// Opens the file of a trace, to be read; nothing if the run has none.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn open_trace(&self) -> Result<Option<File>, StoreError> {
+        match self.directory.open_file(TRACE_FILE) {
+            Err(error) if error.is_missing() => Ok(None),
+            opened => opened.map(Some),
+        }
+    }
+
+    /// Where the file of a trace is.
+    pub fn trace_path(&self) -> PathBuf {
+        self.path().join(TRACE_FILE)
+    }
+
     /// Keeps other commands from recovering or removing the run until the lock is dropped.
     ///
     /// # Errors
@@ -296,7 +332,7 @@ impl RunDirectory {
 /// Whether a file of this name in a run directory is ours.
 pub(crate) fn is_known_file(name: &str) -> bool {
     let whole = name.strip_suffix(".new").unwrap_or(name);
-    [RECORD_FILE, MANIFEST_FILE, DETAILS_FILE].contains(&whole) || is_part(whole)
+    [RECORD_FILE, MANIFEST_FILE, DETAILS_FILE, TRACE_FILE].contains(&whole) || is_part(whole)
 }
 
 pub(crate) fn is_part(name: &str) -> bool {
@@ -335,6 +371,7 @@ mod tests {
             "run.json.new",
             "manifest.json",
             "details.parquet",
+            "trace.iolag",
             "samples-0-12.parquet",
             "samples-1-0.parquet.new",
         ] {

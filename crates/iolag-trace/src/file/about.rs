@@ -1,54 +1,9 @@
-//! What a file says of itself, at its beginning and at its end.
+//! What a file says at its end; what it says at its beginning is in the model.
 
+pub use iolag_model::{TraceAbout as About, TraceAnonymity as Anonymity, TraceOrigin as Origin};
 use serde::{Deserialize, Serialize};
 
 use crate::reading::{Clockwork, Reading};
-
-/// What is known before the first call.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct About {
-    /// Where the trace is from.
-    pub origin: Origin,
-    /// The program, without its arguments; of text, nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub program: Option<String>,
-    /// The host.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub host: Option<String>,
-    /// Its kernel.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub kernel: Option<String>,
-    /// The version of strace.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub strace: Option<String>,
-    /// Whether names are those of the program.
-    pub anonymity: Anonymity,
-}
-
-/// Where a trace is from.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Origin {
-    /// A command that iolag ran under strace.
-    Captured,
-    /// Processes that strace was attached to.
-    Attached,
-    /// Text that somebody else had strace write.
-    #[default]
-    Text,
-}
-
-/// Whether the names in a trace are those that the program asked for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Anonymity {
-    /// They are.
-    #[default]
-    Named,
-    /// Each is replaced by another of the same length.
-    Anonymised,
-}
 
 /// What is known after the last call.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

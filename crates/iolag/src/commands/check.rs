@@ -1,6 +1,6 @@
 //! `iolag check`: how does this storage feel right now?
 
-use iolag_analysis::analyse_check;
+use iolag_analysis::{analyse_check, analyse_run};
 use iolag_conduct::{
     CheckOptions, Checked, ExitCode, Failure, become_keeper, conduct_check, leave_current_directory,
     plan_check,
@@ -48,8 +48,9 @@ fn report(options: &Check, common: &Common, checked: &Checked) -> Result<ExitCod
     let colour = output::colour(common, |name| std::env::var_os(name));
     let rows = if options.full { CheckRows::All } else { CheckRows::Known };
     let text = check_text(&analysis, rows, output::width(), colour);
-    let delivered =
-        output::deliver(common, &text, Kept::Run, || show::json(&stored.record, &stored.summaries));
+    let delivered = output::deliver(common, &text, Kept::Run, || {
+        show::json(&stored.record, &analyse_run(&stored.record, &stored.summaries))
+    });
     output::tell_outcome(common, conducted);
     if let Some(path) = &options.report {
         write_report_of(std::slice::from_ref(&conducted.run), path, common)?;

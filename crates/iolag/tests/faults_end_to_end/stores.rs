@@ -170,7 +170,7 @@ fn damaged_and_newer_runs_are_told_in_a_sentence() {
     assert_eq!(listed.code, Some(3), "{listed:?}");
     assert_says(
         &listed.stderr,
-        &["run.json is damaged", "iolag rm", "newer format (99.0)", "this iolag reads up to 2."],
+        &["run.json is damaged", "iolag rm", "newer format (99.0)", "this iolag reads up to 3."],
     );
     assert_eq!(
         (listed.stdout.as_str(), listed.stderr.lines().count()),

@@ -23,7 +23,7 @@ use super::rescue::{RescuedRun, is_closed, is_same_run, samples_of};
 use crate::directory::new_name;
 use crate::runs::liveness::KeeperIdentity;
 use crate::runs::part::{DETAILS_FILE, DetailsWriter, PartReader};
-use crate::runs::run_directory::{RunDirectory, is_part};
+use crate::runs::run_directory::{RunDirectory, TRACE_FILE, is_part};
 use crate::runs::spool::{Block, SpoolReader, spools};
 use crate::{Directory, Store, StoreError};
 
@@ -227,7 +227,7 @@ fn unused_name(file: &str, used: &[&str]) -> String {
 /// that the rescued run has not, and if that is enough.
 fn make_room(own: &RunDirectory, best: &RescuedRun, texts: &Texts) -> Result<(), StoreError> {
     const REST_BYTES: u64 = 64 << 10;
-    let files = best.record.parts.iter().map(|part| part.file.as_str()).chain([DETAILS_FILE]);
+    let files = best.record.parts.iter().map(|part| part.file.as_str()).chain([DETAILS_FILE, TRACE_FILE]);
     let sizes = files.filter_map(|file| best.run.directory().look_at(file).ok());
     let needed: u64 = sizes.map(|(bytes, _)| bytes).sum::<u64>() + REST_BYTES;
     let Some(free) = own.directory().free_bytes().filter(|free| *free < needed) else { return Ok(()) };
@@ -256,6 +256,9 @@ fn copy_content(
         }
         to.take_copy(&part.file, from, &source.file)?;
         PartReader::open(to, part)?;
+    }
+    if record.spec.workload.trace().is_some() {
+        to.take_copy(TRACE_FILE, from, TRACE_FILE)?;
     }
     let mut details = DetailsWriter::new(to)?;
     details.append(texts)?;

@@ -171,6 +171,9 @@ fn what_is_missing(run: &RunDirectory, record: &RunRecord, encoded: &Encoded) ->
 
 fn where_the_spool_was(run: &RunDirectory, record: &RunRecord) -> String {
     match &record.state {
+        _ if record.spec.workload.trace().is_some() => {
+            format!("{}; its trace goes as far as it had been written", ending(run, record))
+        }
         RunState::Running { spool: Some(path), .. } => {
             format!("{}; its spool {path} is gone: its samples are lost", ending(run, record))
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use iolag_analysis::figure::{SweepRun, sweep_figures};
-use iolag_analysis::{MetadataAnalysis, analyse_metadata};
+use iolag_analysis::{MetadataAnalysis, analyse_metadata, analyse_run};
 use iolag_conduct::{
     Campaign, Conductor, ExitCode, Failure, PlannedRun, Stored, not_put_back, summarise, values_of,
 };
@@ -178,7 +178,7 @@ pub fn text(runs: &[(&PlannedRun, &Stored)], look: Look) -> String {
 pub fn json(runs: &[(&PlannedRun, &Stored)]) -> Result<Vec<u8>, Failure> {
     let mut documents = Vec::new();
     for (_, stored) in runs {
-        documents.push(show::json(&stored.record, &stored.summaries)?);
+        documents.push(show::json(&stored.record, &analyse_run(&stored.record, &stored.summaries))?);
     }
     if let [document] = &mut documents[..] {
         return Ok(std::mem::take(document));

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use iolag_analysis::analyse_run;
 use iolag_conduct::{
     Attendant, BenchOptions, Campaign, CampaignAttendant, Conducted, ExitCode, Failure, Keeper, Limits,
     PlannedRun, Repeating, Side, Stored, compare_campaign, conduct_campaign, leave_current_directory,
@@ -167,7 +168,9 @@ impl Telling<'_> {
         if !output::prints_text(self.common) || form == MetadataForm::Json {
             return Ok(ExitCode::Fine);
         }
-        let text = show::rendered(&stored.record, &stored.summaries, form, Look::of_terminal(self.common))?;
+        let Stored { record, summaries, .. } = stored;
+        let analysis = analyse_run(record, summaries);
+        let text = show::rendered(record, summaries, &analysis, form, Look::of_terminal(self.common))?;
         self.told += 1;
         Ok(match form {
             MetadataForm::Text if self.has_table() => {

@@ -107,7 +107,7 @@ impl Found {
     /// Adds the run that a name means, or all runs of its campaign, in whichever store that is.
     fn add_meant(&mut self, located: &Located, selection: &Selection<'_>, name: &str) -> Result<(), Failure> {
         let Some(member) = name.strip_prefix(CAMPAIGN) else {
-            let (run, record) = show::open(located, name)?;
+            let (run, record) = show::open_measured(located, name, "value for a history")?;
             return self.add_stored(&run, &record);
         };
         let (_, chosen) = selection.campaign(member)?;

@@ -48,7 +48,7 @@ pub fn run(asked: &Asked<'_>, options: &Plot, common: &Common) -> Result<ExitCod
     in_child("plot", || {
         let mut runs = Vec::new();
         for name in sources {
-            let (run, record) = show::open(&located, name)?;
+            let (run, record) = show::open_measured(&located, name, "figure")?;
             refuse_other_workload(asked, &record)?;
             refuse_unknown_clients(&record, &options.clients)?;
             runs.push(with_figures(&run, record, &choice).map_err(Failure::unusable)?);

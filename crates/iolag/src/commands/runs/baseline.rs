@@ -103,7 +103,7 @@ fn meant(
 
 /// A run that has ended, of this store.
 fn chosen(located: &Located, store: &Store, name: &str) -> Result<RunRecord, Failure> {
-    let (run, record) = show::open(located, name)?;
+    let (run, record) = show::open_measured(located, name, "comparison")?;
     let identity =
         |run: &RunDirectory| run.directory().status().ok().map(|found| (found.st_dev, found.st_ino));
     // A path may lead elsewhere.

@@ -29,7 +29,7 @@ pub fn run(options: &Export, common: &Common) -> Result<ExitCode, Failure> {
 }
 
 fn export(options: &Export, located: &Located) -> Result<(), Failure> {
-    let (run, _) = crate::commands::runs::show::open(located, &options.run)?;
+    let (run, _) = crate::commands::runs::show::open_measured(located, &options.run, "sample")?;
     match options.format.unwrap_or(ExportForm::Csv) {
         ExportForm::Csv => stream(&run, TextForm::Csv, &options.output),
         ExportForm::Json => stream(&run, TextForm::JsonLines, &options.output),

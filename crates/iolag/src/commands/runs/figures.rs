@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::path::Path;
 
+use iolag_analysis::RunAnalysis;
 use iolag_analysis::figure::{Apart, FigureChoice, Figures, RunFigures, SweepRun, sweep_figures};
-use iolag_analysis::{RunAnalysis, analyse_run};
-use iolag_conduct::{ExitCode, Failure, absolute, summarise_with_figures};
+use iolag_conduct::{ExitCode, Failure, absolute, analyse_stored, summarise_with_figures};
 use iolag_model::RunRecord;
 use iolag_report::{
     FigureForm, FigureKind, FigureSelection, FigureSize, TerminalSize, draw_figure, terminal_time_line,
@@ -37,7 +37,7 @@ pub fn with_figures(
     choice: &FigureChoice,
 ) -> Result<RunWithFigures, StoreError> {
     let (summaries, figures) = summarise_with_figures(run, &record, choice)?;
-    let analysis = analyse_run(&record, &summaries);
+    let analysis = analyse_stored(run, &record, &summaries)?;
     Ok(RunWithFigures { record, analysis, figures })
 }
 

@@ -62,7 +62,7 @@ impl<'a> Selection<'a> {
     /// # Errors
     /// If there is none, more than one, or it cannot be read.
     pub fn run(&self, name: &str) -> Result<FoundRun, Failure> {
-        show::open(self.located, name).map(FoundRun::of)
+        show::open_measured(self.located, name, "comparison").map(FoundRun::of)
     }
 
     /// The campaign that the run `name` belongs to, and what the store of that run has of it.

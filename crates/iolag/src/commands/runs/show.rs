@@ -1,8 +1,8 @@
 //! `iolag show`: the result of a stored run, computed again from its samples.
 
 use iolag_analysis::figure::{Figures, RunFigures};
-use iolag_analysis::{RunAnalysis, Summaries, analyse_run};
-use iolag_conduct::{ExitCode, Failure, summarise, summarise_with_figures};
+use iolag_analysis::{RunAnalysis, Summaries};
+use iolag_conduct::{ExitCode, Failure, analyse_stored, summarise, summarise_with_figures};
 use iolag_model::RunRecord;
 use iolag_report::{
     FigureSelection, TerminalSize, run_text, show_head, terminal_ecdf, terminal_time_line, write_csv,
@@ -38,11 +38,12 @@ pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
         } else {
             (summarise(&run, &record).map_err(Failure::unusable)?, None)
         };
+        let analysis = analyse_stored(&run, &record, &summaries).map_err(Failure::unusable)?;
         let document = match common.json {
-            Some(_) => Some(String::from_utf8(json(&record, &summaries)?).map_err(Failure::bug)?),
+            Some(_) => Some(String::from_utf8(json(&record, &analysis)?).map_err(Failure::bug)?),
             None => None,
         };
-        let mut text = rendered(&record, &summaries, options.format, look)?;
+        let mut text = rendered(&record, &summaries, &analysis, options.format, look)?;
         // These forms have no place for what is to be known besides.
         let is_bare = matches!(options.format, MetadataForm::Csv | MetadataForm::MdWorkbench);
         let unknown = summaries.unknown.trust().into_iter().filter(|_| is_bare);
@@ -83,13 +84,32 @@ pub fn open(located: &Located, name: &str) -> Result<(RunDirectory, RunRecord), 
     Ok((run, record))
 }
 
+/// Finds a run that has samples, in its final form.
+///
+/// # Errors
+/// If there is none, more than one, it cannot be read, or it is a trace: then nothing was measured of which there is a `what`.
+pub fn open_measured(
+    located: &Located,
+    name: &str,
+    what: &str,
+) -> Result<(RunDirectory, RunRecord), Failure> {
+    let (run, record) = open(located, name)?;
+    match record.spec.workload.trace() {
+        None => Ok((run, record)),
+        Some(_) => Err(Failure::usage(format!(
+            "run {0} is a trace, of which there is no {what}: iolag show {0} tells what was asked",
+            record.id
+        ))),
+    }
+}
+
 /// The JSON document of a run.
 ///
 /// # Errors
 /// If it cannot be serialised, which is a bug.
-pub fn json(record: &RunRecord, summaries: &Summaries) -> Result<Vec<u8>, Failure> {
+pub fn json(record: &RunRecord, analysis: &RunAnalysis) -> Result<Vec<u8>, Failure> {
     let mut document = Vec::new();
-    write_json(record, &analyse_run(record, summaries), &mut document).map_err(Failure::bug)?;
+    write_json(record, analysis, &mut document).map_err(Failure::bug)?;
     Ok(document)
 }
 
@@ -100,17 +120,18 @@ pub fn json(record: &RunRecord, summaries: &Summaries) -> Result<Vec<u8>, Failur
 pub fn rendered(
     record: &RunRecord,
     summaries: &Summaries,
+    analysis: &RunAnalysis,
     form: MetadataForm,
     Look { width, colour, rows }: Look,
 ) -> Result<String, Failure> {
     let mut document = Vec::new();
-    match (form, analyse_run(record, summaries)) {
-        (MetadataForm::Json, _) => document = json(record, summaries)?,
+    match (form, analysis) {
+        (MetadataForm::Json, _) => document = json(record, analysis)?,
         (MetadataForm::Csv, _) => {
             write_csv(record, &summaries.summaries, &mut document).map_err(Failure::bug)?;
         }
         (MetadataForm::Text, analysis) => {
-            return Ok(show_head(record, colour) + "\n" + &run_text(&analysis, rows, width, colour));
+            return Ok(show_head(record, colour) + "\n" + &run_text(analysis, rows, width, colour));
         }
         (MetadataForm::MdWorkbench, RunAnalysis::Metadata(analysis)) => {
             write_md_workbench(record, &analysis.stages, None, &mut document).map_err(Failure::bug)?;

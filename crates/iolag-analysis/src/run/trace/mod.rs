@@ -1,0 +1,4 @@
+//! Traces: what a program asked of the file systems, and what to change.
+
+mod analysed;
+pub(crate) mod analysis;

@@ -1,0 +1,4 @@
+//! Traces: from calls of a program to a stored run.
+
+pub(crate) mod reading;
+pub(crate) mod storing;

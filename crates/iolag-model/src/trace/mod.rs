@@ -1,0 +1,10 @@
+//! Traces: what one says of itself, and what it comes to.
+
+mod about;
+mod summary;
+
+pub use about::{TraceAbout, TraceAnonymity, TraceMount, TraceOrigin};
+pub use summary::{
+    RepeatedQuestion, SearchPath, SearchedDirectory, TraceCall, TraceDirectory, TraceKind, TraceLookups,
+    TraceProgram, TraceRepeats, TraceSummary, TraceTime, TraceVain, VainDirectory,
+};

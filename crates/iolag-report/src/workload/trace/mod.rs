@@ -1,0 +1,5 @@
+//! Traces.
+
+mod described;
+mod judged;
+mod text;
