@@ -51,6 +51,7 @@ pub use run::sweep::{
     RepetitionJudgement, SWEEP_SIZES_NEEDED, Stability, SweepPoint, compare_repetitions, stable_from,
 };
 pub use run::trace::analysis::{TraceContent, analyse_trace};
+pub use run::trace::lists::{Searched, SetVariables};
 pub use run::values::{
     Cell, CellStages, CellValue, RunAmount, RunQuantity, RunValues, Standing, UnknownQuantity, run_values,
 };

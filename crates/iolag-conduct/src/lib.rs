@@ -59,6 +59,9 @@ pub use storing::draining::{Busy, Draining, Patience as DrainingPatience, Source
 pub use storing::place::{
     RescuePlaces, STORE_DEADLINE, StoreChoice, device_of, open as open_store_at, put_in_order, usual_root,
 };
-pub use storing::summarising::{summarise, summarise_with_figures, values_of, values_of_all};
-pub use trace::reading::{analyse_stored, read_trace};
+pub use storing::summarising::{
+    figures_without_samples, summarise, summarise_with_figures, values_of, values_of_all,
+};
+pub use trace::converting::convert_to_trace;
+pub use trace::reading::{analyse_stored, anchor_at, environment_of, read_trace, record_of_trace_file};
 pub use trace::storing::{NewTrace, TraceRun};

@@ -35,7 +35,7 @@ pub use options::{ColourWhen, Common, Launch, RunOptions};
 pub use plan::{Plan, RunPlan};
 pub use plot::Plot;
 pub use runs::{
-    BaselineCommand, BaselineList, BaselineRemove, BaselineSet, Cleanup, List, Prune, Report, Rm, Show,
+    BaselineCommand, BaselineList, BaselineRemove, BaselineSet, Cleanup, List, Prune, Report, Rm, Show, Trace,
 };
 pub use serve::{MetricsElsewhere, Serve};
 pub use watch::{Ping, Unit, Watch};
@@ -82,6 +82,8 @@ pub enum Command {
         #[command(subcommand)]
         bench: Bench,
     },
+    /// What does a program ask of the file systems, and where does its time go?
+    Trace(Trace),
     /// Run the campaign of a plan file, reproducible and resumable
     Run(Box<RunPlan>),
     /// Print a ready-made plan, or list them
@@ -133,7 +135,8 @@ impl Command {
             Self::Run(options) => !options.launch.alone,
             Self::Ping(options) => !options.run.launch.alone,
             Self::Watch(options) => !options.launch.alone && options.touches_directories(),
-            Self::Plan(_)
+            Self::Trace(_)
+            | Self::Plan(_)
             | Self::List(_)
             | Self::Show(_)
             | Self::Compare(_)

@@ -92,6 +92,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Ping(options) => commands::ping::run(options, common),
         Command::Watch(options) => commands::watch::run(options, common),
         Command::Bench { bench } => commands::bench::run(bench, common),
+        Command::Trace(options) => commands::trace::run(options, common),
         Command::Run(options) => commands::plan::run(options, common),
         Command::Plan(options) => commands::plan::print(options, common),
         Command::List(options) => commands::runs::list::run(options, common),

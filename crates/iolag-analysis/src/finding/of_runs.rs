@@ -1,6 +1,6 @@
 //! What may be found in a run: one table, and the values of each.
 
-use iolag_model::{ErrorClass, GeneratorLimit, Nanoseconds, Operation};
+use iolag_model::{ErrorClass, GeneratorLimit, Nanoseconds, Operation, RepeatedQuestion, TraceCall};
 
 use super::table::findings;
 use super::{Finding, FollowedFailure};
@@ -9,6 +9,7 @@ use crate::run::metadata::stage::WorkingSetChange;
 use crate::run::ping::counts::PingCounts;
 use crate::run::summary::TwoModes;
 use crate::run::sweep::RepetitionComparison;
+use crate::run::trace::lists::{Searched, SetVariables};
 use crate::statistics::quantile::censored::QuantileValue;
 
 /// Something that was judged from a run.
@@ -67,6 +68,14 @@ findings! { $ RunFound, RunFindingKind, whatever_in_run:
     ProbesLost: Observed { ProbesLost(ProbesLost) }
     /// Probes were not sent.
     ProbesNotSent: Observed { ProbesNotSent(ProbesNotSent) }
+    /// A program asked in directories that never had anything.
+    AskedInVain: Observed { AskedInVain(AskedInVain) }
+    /// A program looked through directories that never had what it looked for.
+    SearchedInVain: Observed { SearchedInVain(SearchedInVain) }
+    /// A program asked the same again.
+    AskedAgain: Observed { AskedAgain(AskedAgain) }
+    /// A call of a program took much of its time in storage.
+    LongCall: Observed { LongCall(LongCall) }
 }
 
 /// A directory does not answer.
@@ -336,4 +345,75 @@ pub enum NotSentBecause {
     Outrun(Nanoseconds),
     /// The file of the one before was still being removed.
     HeldUp,
+}
+
+/// Some of the calls of a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TracedShare {
+    /// How many.
+    pub calls: u64,
+    /// Of how many.
+    pub of_calls: u64,
+    /// How long they took, if that is known.
+    pub time_ns: Option<Nanoseconds>,
+    /// Time in storage of all.
+    pub of_time_ns: Nanoseconds,
+}
+
+/// A program asked in directories that never had anything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AskedInVain {
+    /// How much of all that is.
+    pub share: TracedShare,
+    /// In how many directories.
+    pub directories: u64,
+    /// What most of them were asked for.
+    pub searched: Searched,
+    /// Whether the variable for that was set.
+    pub set: SetVariables,
+    /// Whether those are there, and have nothing that was wanted.
+    pub are_there: bool,
+    /// Some of those.
+    pub examples: Vec<String>,
+}
+
+/// A program looked through directories that never had what it looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchedInVain {
+    /// How much of all that is.
+    pub share: TracedShare,
+    /// What was looked for.
+    pub searched: Searched,
+    /// Whether the variable for that was set.
+    pub set: SetVariables,
+    /// How many directories never had any of it.
+    pub directories: u64,
+    /// How many names were looked for.
+    pub names: u64,
+    /// Some of them.
+    pub looked_for: Vec<String>,
+    /// Some of the directories.
+    pub examples: Vec<String>,
+}
+
+/// A program asked the same again, though nothing had changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AskedAgain {
+    /// How much of all that is, without what was asked in vain.
+    pub share: TracedShare,
+    /// How often a process asked again what it had asked itself, ...
+    pub own: u64,
+    /// ... of all repeats.
+    pub of: u64,
+    /// What was asked most often.
+    pub most: RepeatedQuestion,
+}
+
+/// A call took much of a program's time in storage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LongCall {
+    /// Which.
+    pub call: TraceCall,
+    /// Time in storage of all calls.
+    pub storage_ns: Nanoseconds,
 }

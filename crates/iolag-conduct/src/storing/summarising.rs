@@ -38,6 +38,13 @@ pub fn summarise_with_figures(
     Ok((summaries, drawing.0.finish()))
 }
 
+/// What the figures of a run without samples show: nothing.
+pub fn figures_without_samples(record: &RunRecord, choice: &FigureChoice) -> RunFigures {
+    let span = TimeSpan::of_record(record);
+    let span = span.unwrap_or(TimeSpan { begin: MonotonicTime(0), end: MonotonicTime(1) });
+    FigureEngine::new(FigurePlan::new(record, span).with_choice(choice.clone())).finish()
+}
+
 /// Memory that the durations of a run may take while its values are read: some runs are read at the same time.
 const EXACT_VALUES_BYTES: u64 = 128 << 20;
 

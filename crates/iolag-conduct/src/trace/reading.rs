@@ -3,9 +3,15 @@
 use std::io::Read;
 
 use iolag_analysis::{RunAnalysis, Summaries, TraceContent, analyse_run, analyse_trace};
-use iolag_model::{Nanoseconds, RunRecord, Trust};
+use iolag_model::{
+    Anchor, Environment, MonotonicTime, Nanoseconds, RunRecord, RunState, TraceAbout, TraceSummary, Trust,
+    counted,
+};
 use iolag_store::{RunDirectory, StoreError};
-use iolag_trace::{Summariser, TraceFileError, TraceReader};
+use iolag_trace::{Ending, Summariser, TraceFileError, TraceReader};
+
+use super::storing::NewTrace;
+use crate::storing::place;
 
 /// Judges a stored run by its summaries, or, of a trace, by its file.
 ///
@@ -40,12 +46,40 @@ pub fn read_trace(input: impl Read) -> Result<TraceContent, TraceFileError> {
     let mut reader = TraceReader::new(input)?;
     let about = reader.about().clone();
     let mut summariser = Summariser::new(about.overhead_ns.unwrap_or(Nanoseconds::ZERO));
-    let mut trust = Vec::new();
-    if let Err(error) = reader.read_into(&mut summariser) {
-        trust.push(cut_off(&error));
-    }
+    let (ending, mut trust) = match reader.read_into(&mut summariser) {
+        Ok(ending) => (ending, Vec::new()),
+        Err(error) => (Ending::default(), vec![cut_off(&error)]),
+    };
     let summary = summariser.finish(reader.tables());
-    Ok(TraceContent { about, summary, trust })
+    trust.extend(doubts(&ending, &summary));
+    Ok(TraceContent { about, summary, began_realtime_ns: ending.began_realtime_ns, trust })
+}
+
+/// The record of a trace that is a file by itself.
+pub fn record_of_trace_file(content: &TraceContent) -> RunRecord {
+    let about = content.about.clone();
+    let realtime_ns = content.began_realtime_ns.unwrap_or_default();
+    let id = place::run_ids(realtime_ns).next().expect("there are names in any second");
+    let environment = environment_of(&about);
+    let mut record = NewTrace { about, environment, ..NewTrace::default() }.record(id);
+    record.state = RunState::Complete;
+    record.anchors = content.began_realtime_ns.into_iter().map(anchor_at).collect();
+    record
+}
+
+/// The machine on which a program was traced, as far as its trace says.
+pub fn environment_of(about: &TraceAbout) -> Environment {
+    Environment {
+        host: about.host.clone().unwrap_or_default(),
+        kernel: about.kernel.clone().unwrap_or_default(),
+        iolag_version: env!("CARGO_PKG_VERSION").to_owned(),
+        ..Environment::default()
+    }
+}
+
+/// A moment on another machine's clock.
+pub fn anchor_at(realtime_ns: u64) -> Anchor {
+    Anchor { monotonic_ns: MonotonicTime(0), boottime_ns: 0, realtime_ns }
 }
 
 fn cut_off(error: &TraceFileError) -> Trust {
@@ -54,3 +88,30 @@ fn cut_off(error: &TraceFileError) -> Trust {
         advice: "what is told is of the calls before that; trace it again for the rest".to_owned(),
     }
 }
+
+/// What the text was like from which a trace was made.
+fn doubts(ending: &Ending, summary: &TraceSummary) -> Vec<Trust> {
+    let mut trust = Vec::new();
+    let mut doubt = |doubt: String, advice: &str| trust.push(Trust { doubt, advice: advice.to_owned() });
+    if ending.foreign > 0 {
+        let lines = counted(ending.foreign, "line was", "lines were");
+        doubt(
+            format!("{lines} not strace's, or not whole, and left out"),
+            "have strace write to a file of its own, with -o",
+        );
+    }
+    if ending.guessed > 0 {
+        let tasks = counted(ending.guessed, "task", "tasks");
+        doubt(
+            format!("of {tasks} it is not certain who began them: several forks were going on at once"),
+            "what they asked is right; which process has it may not be",
+        );
+    }
+    if summary.calls > 0 && summary.time.untimed == summary.calls {
+        doubt("how long calls took is not known".to_owned(), "have strace write it, with -T");
+    }
+    trust
+}
+
+#[cfg(test)]
+mod tests;

@@ -133,6 +133,9 @@ pub struct VainDirectory {
     pub path: String,
     /// Whether it was seen to be there.
     pub exists: bool,
+    /// A name that was looked for in it; one with a dot rather than another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looked_for: Option<String>,
     /// Calls on it, and for names in it.
     pub calls: u64,
     /// How long those took.

@@ -56,7 +56,11 @@ pub fn show_head(run: &RunRecord, colour: Colour) -> String {
             text.push_str(&format!("  {name:<9} {}\n", one_line(value)));
         }
     };
-    line("started", &format!("{} UTC on {}", started(run), run.environment.host));
+    let host = match run.environment.host.as_str() {
+        "" => String::new(),
+        host => format!(" on {host}"),
+    };
+    line("started", &format!("{} UTC{host}", started(run)));
     line("command", &run.command.join(" "));
     line("targets", &targets(run));
     line("kernel", &run.environment.kernel);

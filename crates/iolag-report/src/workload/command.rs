@@ -21,8 +21,11 @@ fn iolag_command(run: &RunRecord) -> Vec<String> {
     words.extend(command.iter().map(|word| (*word).to_owned()));
     words.extend(spec.targets.iter().cloned());
     words.extend(options);
-    words.extend(option("--deadline", exact_duration(spec.deadline_ns)));
-    words.extend(option("--seed", spec.seed));
+    // What a traced program does is its own affair.
+    if spec.workload.trace().is_none() {
+        words.extend(option("--deadline", exact_duration(spec.deadline_ns)));
+        words.extend(option("--seed", spec.seed));
+    }
     words.extend(run.labels.iter().flat_map(|(name, value)| option("--label", format!("{name}={value}"))));
     words
 }

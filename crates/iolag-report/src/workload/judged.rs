@@ -6,6 +6,7 @@ use iolag_analysis::{Feeling, PartialCreate, RunAnalysis, RunFindingKind, Summar
 use iolag_model::{Operation, RunRecord};
 
 use super::check::text::CheckRows;
+use super::trace::tables::TraceTable;
 use crate::figure::FigureKind;
 use crate::finding::in_words::FindingInWords;
 use crate::text::table::Colour;
@@ -68,6 +69,16 @@ pub(crate) trait Judged {
 
     /// What was measured, in the order of the table.
     fn rows(&self) -> Vec<Row<'_>>;
+
+    /// How its numbers came about, if not as those of attempts do.
+    fn method(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The tables of what was not measured in attempts: of a trace.
+    fn lists(&self) -> Vec<TraceTable> {
+        Vec::new()
+    }
 
     /// The rows that a user knows, if the others are only for those who look for them.
     fn known_rows(&self) -> &'static [Operation] {

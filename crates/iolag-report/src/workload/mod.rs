@@ -17,4 +17,5 @@ pub use judged::run_text;
 pub(crate) use judged::{Row, Verdict, judged};
 pub use metadata::text::metadata_text;
 pub use ping::text::ping_text;
+pub(crate) use trace::tables::TraceTable;
 pub(crate) use worst::{Gravity, Worst};

@@ -55,6 +55,22 @@ impl Vain {
         }
     }
 
+    /// A name that was asked for in each of these directories; one with a dot says more of what was looked for.
+    fn look_for_names<'a>(&self, names: &mut HashMap<&[u8], Option<&'a [u8]>>, tables: &'a Tables) {
+        for (path, own) in tables.paths.iter().zip(&self.paths) {
+            let split = path.iter().rposition(|byte| *byte == b'/');
+            let Some((directory, name)) = split.map(|at| (&path[..at], &path[at + 1..])) else { continue };
+            if own.calls == 0 || name.is_empty() {
+                continue;
+            }
+            if let Some(known) = names.get_mut(directory)
+                && known.is_none_or(|known| !known.contains(&b'.') && name.contains(&b'.'))
+            {
+                *known = Some(name);
+            }
+        }
+    }
+
     /// The directories with most calls.
     pub(super) fn finish(self, most: usize, places: &Places, tables: &Tables) -> TraceVain {
         let mut on: HashMap<Vec<u8>, OnPath> = HashMap::new();
@@ -80,9 +96,14 @@ impl Vain {
         let again = on.into_iter().filter(|(_, own)| own.asked >= ASKED_MIN);
         vain.extend(again.map(|(directory, own)| (directory, true, own.calls.into(), own.time)));
         vain.sort_by(|one, other| (Reverse(one.2), &one.0).cmp(&(Reverse(other.2), &other.0)));
-        let told = vain.iter().take(most).map(|(path, exists, calls, time)| VainDirectory {
+        let told = vain.iter().take(most);
+        let mut names: HashMap<&[u8], Option<&[u8]>> =
+            told.clone().map(|(path, ..)| (path.as_slice(), None)).collect();
+        self.look_for_names(&mut names, tables);
+        let told = told.map(|(path, exists, calls, time)| VainDirectory {
             path: path_text(path),
             exists: *exists,
+            looked_for: names.get(path.as_slice()).copied().flatten().map(path_text),
             calls: *calls,
             time_ns: Nanoseconds(*time),
         });

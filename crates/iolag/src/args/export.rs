@@ -9,14 +9,14 @@ use crate::args::history::HistorySpan;
 /// `iolag export`.
 #[derive(Debug, Args)]
 pub struct Export {
-    /// A run: its id, a part of it that no other has, `last`, or a path; or `history`, whose records another history imports
+    /// A run: its id, a part of it that no other has, `last`, or a path; the file of a trace; or `history`, whose records another history imports
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: String,
-    /// csv and json write one stream, parquet and md-workbench a directory, of the history parquet a file [default: csv; of the history
-    /// json, the only form that can be imported again]
+    /// csv and json write one stream, parquet and md-workbench a directory, of the history and of a trace parquet a file, strace (of a trace) the
+    /// text that strace writes [default: csv; of the history json, the only form that can be imported again]
     #[arg(long, value_name = "FORM")]
     pub format: Option<ExportForm>,
-    /// File (csv, json, parquet of the history) or directory (parquet, md-workbench); a file may be - for standard output
+    /// File (csv, json, strace, parquet of the history or of a trace) or directory (parquet, md-workbench); a file may be - for standard output
     #[arg(short, long, value_name = "PATH", default_value = "-")]
     pub output: PathBuf,
     #[command(flatten)]
@@ -35,4 +35,6 @@ pub enum ExportForm {
     Parquet,
     /// The latency files of md-workbench.
     MdWorkbench,
+    /// Of a trace what strace would have written, with -f -y and times in nanoseconds.
+    Strace,
 }

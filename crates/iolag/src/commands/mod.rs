@@ -9,6 +9,7 @@ pub mod plan;
 pub mod plot;
 pub mod runs;
 pub mod serve;
+pub mod trace;
 pub mod watch;
 
 use std::path::{Path, PathBuf};

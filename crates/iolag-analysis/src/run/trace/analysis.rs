@@ -2,6 +2,7 @@
 
 use iolag_model::{RunRecord, TraceAbout, TraceSummary, Trust};
 
+use super::findings::findings;
 use crate::finding::of_runs::RunFinding;
 use crate::run::summary::{Precision, SUMMARY_SCHEMA};
 
@@ -12,6 +13,8 @@ pub struct TraceContent {
     pub about: TraceAbout,
     /// What it comes to.
     pub summary: TraceSummary,
+    /// When it began, in ns since 1970, if it says so.
+    pub began_realtime_ns: Option<u64>,
     /// What is to be known before trusting that.
     pub trust: Vec<Trust>,
 }
@@ -37,13 +40,13 @@ pub struct TraceAnalysis {
 
 /// Judges a trace by what was read of its file.
 pub fn analyse_trace(run: &RunRecord, content: TraceContent) -> TraceAnalysis {
-    let TraceContent { about, summary, trust } = content;
+    let TraceContent { about, summary, trust, .. } = content;
     TraceAnalysis {
         schema: SUMMARY_SCHEMA,
         precision: Precision::Exact,
+        findings: findings(&summary, &about.lists),
         about,
         summary: Box::new(summary),
-        findings: Vec::new(),
         trust: run.trust.iter().cloned().chain(trust).collect(),
         remarks: run.remarks.clone(),
     }

@@ -2,3 +2,5 @@
 
 mod analysed;
 pub(crate) mod analysis;
+mod findings;
+pub(crate) mod lists;

@@ -6,5 +6,6 @@ mod followed;
 mod metadata;
 mod ping;
 mod told;
+mod trace;
 
 pub(crate) use told::{FindingsOfDirectory, findings_of_check, in_words_each};

@@ -20,7 +20,10 @@ pub(super) fn title(report: &HtmlReport<'_>) -> String {
         [] => "Storage report".to_owned(),
         [run] => {
             let what = described(&run.record.spec.workload).heading();
-            format!("{what} on {}", run.record.environment.host)
+            match run.record.environment.host.as_str() {
+                "" => what.to_owned(),
+                host => format!("{what} on {host}"),
+            }
         }
         runs => {
             let mut hosts: Vec<&str> = runs.iter().map(|run| run.record.environment.host.as_str()).collect();
@@ -105,6 +108,7 @@ pub(super) fn findings(run: &ReportedRun<'_>, page: &mut Markup) {
     if groups.iter().all(|(_, findings)| findings.is_empty()) {
         let found = match judged.is_inconspicuous() {
             true => "Nothing conspicuous was found",
+            false if judged.verdicts().is_empty() => "Nothing was found besides what stands above",
             false => "Nothing was found besides the verdicts",
         };
         page.element("<p class=\"nothing\">", &format!("{found}."), "</p>\n");

@@ -27,7 +27,9 @@ pub(super) fn configuration(run: &ReportedRun<'_>, page: &mut Markup) {
             record.labels.iter().map(|(name, value)| format!("{name} = {value}")).collect();
         fact(page, "Labels", &labels.join(", "));
     }
-    fact(page, "Host", &host(&record.environment));
+    if !record.environment.host.is_empty() || record.environment.cpus > 0 {
+        fact(page, "Host", &host(&record.environment));
+    }
     for further in &record.further_hosts {
         fact(page, "Host", &host(&further.environment));
     }
@@ -45,6 +47,14 @@ pub(super) fn configuration(run: &ReportedRun<'_>, page: &mut Markup) {
 /// How the numbers came about.
 pub(super) fn method(run: &ReportedRun<'_>, page: &mut Markup) {
     let record = run.record;
+    if let Some(method) = judged(run.analysis).method() {
+        page.raw("<p class=\"method\">").prose(method);
+        for remark in &record.remarks {
+            page.raw(" ").prose(remark);
+        }
+        page.raw("</p>\n");
+        return;
+    }
     let quantiles = match whatever_analysis!(run.analysis, it => it.precision) {
         Precision::Exact => "Quantiles are exact",
         Precision::Histogram => "Quantiles come from histograms and are within 0.8 % of the exact value",

@@ -7,9 +7,10 @@ use iolag_model::{Level, Nanoseconds, format_count};
 
 use super::report::ReportedRun;
 use crate::html::markup::Markup;
+use crate::text::table::Side;
 use crate::words::estimates::{median_of_task, quantile, share};
 use crate::words::numbers::rate;
-use crate::workload::{Row, judged};
+use crate::workload::{Row, TraceTable, judged};
 
 /// Durations over this are set in the colour of trouble, as in text output.
 const SLOW: Nanoseconds = Nanoseconds::from_seconds(1);
@@ -39,6 +40,10 @@ struct Has {
 /// Writes the table; `caption` names the run.
 pub(super) fn table(run: &ReportedRun<'_>, caption: &str, page: &mut Markup) {
     let rows = rows(run);
+    let lists = judged(run.analysis).lists();
+    if rows.is_empty() && !lists.is_empty() {
+        return lists.iter().for_each(|list| write_list(list, page));
+    }
     if rows.is_empty() {
         page.raw("<p class=\"nothing\">Nothing was measured, so there is no table.</p>\n");
         return;
@@ -78,6 +83,40 @@ fn write_table(run: &ReportedRun<'_>, rows: &[&Row<'_>], caption: &str, page: &m
         write_row(run, row, &thresholds, has, page);
     }
     page.raw("</tbody></table></div>\n");
+}
+
+/// A table of what was not measured in attempts.
+fn write_list(list: &TraceTable, page: &mut Markup) {
+    page.raw("<div class=\"table-box\"><table class=\"numbers\">").element(
+        "<caption>",
+        list.title,
+        "</caption>",
+    );
+    page.raw("<thead><tr>");
+    for (title, side) in &list.columns {
+        page.raw("<th scope=\"col\"").raw(class(*side)).attribute("data-name", title).raw(">");
+        page.text(title).raw("</th>");
+    }
+    page.raw("</tr></thead>\n<tbody>\n");
+    for row in &list.rows {
+        page.raw("<tr>");
+        for (cell, (_, side)) in row.iter().zip(&list.columns) {
+            page.raw("<td").raw(class(*side));
+            if let Some(value) = cell.value {
+                page.attribute("data-value", &value.to_string());
+            }
+            page.raw(">").text(&cell.text).raw("</td>");
+        }
+        page.raw("</tr>\n");
+    }
+    page.raw("</tbody></table></div>\n");
+}
+
+const fn class(side: Side) -> &'static str {
+    match side {
+        Side::Left => " class=\"word\"",
+        Side::Right => "",
+    }
 }
 
 fn thresholds(rows: &[&Row<'_>]) -> Vec<Nanoseconds> {

@@ -2,4 +2,5 @@
 
 mod described;
 mod judged;
+pub(crate) mod tables;
 mod text;

@@ -1,26 +1,136 @@
-//! What `iolag trace` ends with, and `iolag show` of a trace.
+//! What `iolag trace` ends with, and `iolag show` of a trace: what to change, then where the time went, then all that was asked.
 
 use iolag_analysis::TraceAnalysis;
-use iolag_model::{TraceSummary, counted};
+use iolag_model::{TraceAnonymity, TraceOrigin, TraceTime, counted, format_count, format_duration};
 
-use crate::text::findings::trust_text;
-use crate::text::table::{Colour, wrapped};
+use super::tables::{TraceTable, tables};
+use crate::finding::in_words::FindingInWords;
+use crate::finding::run::in_words_each;
+use crate::text::findings::{findings_text, trust_text};
+use crate::text::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, wrapped};
+use crate::words::comparison::names::cut;
+
+/// More rows are on the page and in JSON.
+const ROWS: usize = 10;
+/// Names of what was looked for take no more.
+const NAME_COLUMNS: usize = 20;
+/// A path is not cut to less.
+const PATH_COLUMNS_MIN: usize = 20;
 
 /// What a program asked, for a terminal of `width` columns.
 pub(super) fn trace_text(analysis: &TraceAnalysis, width: usize, colour: Colour) -> String {
-    let mut text = wrapped(&in_a_sentence(&analysis.summary), width, "") + "\n";
+    let findings = in_words_each(&analysis.findings);
+    let tone = if findings.is_empty() { Tone::Good } else { Tone::Serious };
+    let mut text = colour.paint(tone, &wrapped(&answer(analysis, findings.first()), width, "")) + "\n";
+    text.push_str(&findings_text(None, findings.get(1..).unwrap_or_default(), width, colour));
+    text.push_str(&format!("\n{}\n", wrapped(&where_time_went(analysis), width, "  ")));
+    for table in tables(analysis) {
+        let title = colour.paint(Tone::Strong, table.title);
+        text.push_str(&format!("\n{title}\n{}", drawn(&table, width).render(colour)));
+        let more = table.rows.len().saturating_sub(ROWS);
+        if more > 0 {
+            let rest = format!("and {} more: iolag report has all that are kept", format_count(more as u64));
+            text.push_str(&format!("{}\n", colour.paint(Tone::Faint, &rest)));
+        }
+    }
     for remark in &analysis.remarks {
         text.push_str(&format!("\n{}\n", wrapped(remark, width, "  ")));
     }
     text + &trust_text(&analysis.trust, width, colour)
 }
 
-/// `2 523 calls of 3 processes; 108 failed.`
-pub(super) fn in_a_sentence(summary: &TraceSummary) -> String {
+/// What to change, and why; if there is nothing to change, that.
+pub(super) fn answer<K>(analysis: &TraceAnalysis, first: Option<&FindingInWords<K>>) -> String {
+    let summary = &analysis.summary;
     if summary.calls == 0 {
         return "No call on files was seen.".to_owned();
     }
-    let calls = counted(summary.calls, "call", "calls");
+    match first {
+        Some(finding) => format!("{} {}", finding.advice, finding.sentence),
+        None => {
+            let calls = counted(summary.calls, "call", "calls");
+            format!(
+                "Nothing in how it asks is worth a change: of {calls} few were in vain, asked again, or slow."
+            )
+        }
+    }
+}
+
+/// `41 processes made 21 199 calls in 3.42 s. …`
+pub(super) fn where_time_went(analysis: &TraceAnalysis) -> String {
+    let summary = &analysis.summary;
     let processes = counted(summary.processes, "process", "processes");
-    format!("{calls} of {processes}; {} failed.", counted(summary.errors, "call", "calls"))
+    let calls = counted(summary.calls, "call", "calls");
+    let failed = format!("of which {} failed", format_count(summary.errors));
+    let mut text = format!("{processes} made {calls}, {failed}");
+    if summary.span_ns.0 > 0 {
+        text += &format!(", in {}", format_duration(summary.span_ns));
+    }
+    text.push('.');
+    let TraceTime { storage_ns, elsewhere_ns, processor_ns, untimed } = summary.time;
+    if untimed < summary.calls {
+        let together =
+            if summary.tasks > 1 { "All tasks together, which wait for each other, were" } else { "It was" };
+        text += &format!(
+            " {together} {} in storage, {} on the processor (or waiting for one, or for a lock), and {} elsewhere: waiting for processes, \
+             pipes, terminals and time.",
+            format_duration(storage_ns),
+            format_duration(processor_ns),
+            format_duration(elsewhere_ns)
+        );
+    }
+    match analysis.about.overhead_ns {
+        Some(overhead) => {
+            text += &format!(
+                " Tracing cost {} for each call; that is taken from the time on the processor, never from what a call took.",
+                format_duration(overhead)
+            );
+        }
+        None if summary.span_ns.0 > 0 => {
+            text += " What tracing cost is not known; it is in the time on the processor.";
+        }
+        None => {}
+    }
+    text
+}
+
+/// What it says of itself, by name.
+pub(super) fn facts(analysis: &TraceAnalysis) -> Vec<(&'static str, String)> {
+    let about = &analysis.about;
+    let origin = match about.origin {
+        TraceOrigin::Captured => "a command that iolag ran under strace",
+        TraceOrigin::Attached => "processes to which strace was attached",
+        TraceOrigin::Text => "text of strace",
+    };
+    let mut facts = vec![("Traced", origin.to_owned())];
+    facts.extend(about.strace.iter().map(|version| ("strace", version.clone())));
+    if about.anonymity == TraceAnonymity::Anonymised {
+        facts.push(("Names", "replaced by others of the same length".to_owned()));
+    }
+    facts
+}
+
+/// The first rows, paths cut so that the table fits.
+fn drawn(table: &TraceTable, width: usize) -> Table {
+    let title = table.columns.last().map_or(0, |(title, _)| title.len());
+    let others = with_paths(table, 0).width().saturating_sub(title);
+    let room = width.saturating_sub(others).max(PATH_COLUMNS_MIN);
+    with_paths(table, room)
+}
+
+fn with_paths(table: &TraceTable, most: usize) -> Table {
+    let columns = table.columns.iter().map(|(name, side)| ((*name).into(), *side)).collect();
+    let mut drawn = Table::new(vec![ColumnGroup { title: String::new(), columns }]);
+    let last = table.columns.len() - 1;
+    for row in table.rows.iter().take(ROWS) {
+        let cells = row.iter().zip(&table.columns).enumerate().map(|(place, (cell, (_, side)))| {
+            let most = match side {
+                Side::Left if place == last => most,
+                _ => NAME_COLUMNS,
+            };
+            Cell::new(cut(&cell.text, most))
+        });
+        drawn.row(cells.collect());
+    }
+    drawn
 }

@@ -26,9 +26,9 @@ pub fn run(options: &Export, common: &Common) -> Result<ExitCode, Failure> {
             return Err(Failure::usage("Parquet is not printed: name a file with -o"));
         }
         Some(ExportForm::Parquet) => HistoryForm::Samples(TableForm::Parquet),
-        Some(ExportForm::MdWorkbench) => {
+        Some(ExportForm::MdWorkbench | ExportForm::Strace) => {
             return Err(Failure::usage(
-                "a history has no latency files: say --format csv, parquet, or json, which can be imported again",
+                "a history has no latency files and no calls: say --format csv, parquet, or json, which can be imported again",
             ));
         }
     };

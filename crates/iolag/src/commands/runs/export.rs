@@ -10,7 +10,7 @@ use iolag_report::write_latency_files;
 use iolag_store::{Directory, RunDirectory, StoreError, TextForm};
 
 use crate::args::{Common, Export, ExportForm, HISTORY};
-use crate::commands::Located;
+use crate::commands::{Located, trace};
 use crate::guarded::{in_child, replace_by};
 use crate::output;
 
@@ -29,7 +29,13 @@ pub fn run(options: &Export, common: &Common) -> Result<ExitCode, Failure> {
 }
 
 fn export(options: &Export, located: &Located) -> Result<(), Failure> {
-    let (run, _) = crate::commands::runs::show::open_measured(located, &options.run, "sample")?;
+    if let Some(path) = trace::file::meant(&options.run) {
+        return trace::export::of_file(&path, options);
+    }
+    let (run, record) = crate::commands::runs::show::open(located, &options.run)?;
+    if record.spec.workload.trace().is_some() {
+        return trace::export::of_run(&run, options);
+    }
     match options.format.unwrap_or(ExportForm::Csv) {
         ExportForm::Csv => stream(&run, TextForm::Csv, &options.output),
         ExportForm::Json => stream(&run, TextForm::JsonLines, &options.output),
@@ -39,6 +45,11 @@ fn export(options: &Export, located: &Located) -> Result<(), Failure> {
             Ok(())
         }
         ExportForm::MdWorkbench => latency_files(&run, &options.output),
+        ExportForm::Strace => Err(Failure::usage(format!(
+            "--format strace is for traces; run {} is a {}",
+            record.id,
+            record.spec.workload.name()
+        ))),
     }
 }
 

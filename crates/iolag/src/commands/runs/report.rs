@@ -9,10 +9,10 @@ use iolag_model::Anchor;
 use iolag_report::{HtmlReport, IncidentRun, ReportedRun, incident_text, write_html};
 
 use crate::args::{Common, Report};
-use crate::commands::Located;
 use crate::commands::history::page;
 use crate::commands::runs::figures::{RunWithFigures, figures_of, with_figures};
 use crate::commands::runs::show;
+use crate::commands::{Located, trace};
 use crate::desktop::open;
 use crate::guarded::{in_child, replace_by};
 use crate::output;
@@ -72,6 +72,9 @@ fn open_all(located: &Located, names: &[String]) -> Result<Vec<RunWithFigures>, 
     names
         .iter()
         .map(|name| {
+            if let Some(path) = trace::file::meant(name) {
+                return trace::file::with_figures(&path);
+            }
             let (run, record) = show::open(located, name)?;
             with_figures(&run, record, &FigureChoice::default()).map_err(Failure::unusable)
         })

@@ -11,8 +11,8 @@ use iolag_report::{
 use iolag_store::{KeeperIdentity, RunDirectory, recover_one, recover_run};
 
 use crate::args::{Common, HISTORY, MetadataForm, Show};
-use crate::commands::Located;
 use crate::commands::runs::figures::one_series_each;
+use crate::commands::{Located, trace};
 use crate::look::Look;
 use crate::output::{self, Printed};
 
@@ -30,6 +30,9 @@ pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
     // The terminal is this process's; children have none.
     let look = Look::of_terminal(common).in_full(options.full);
     output::with_store(&located.root, common, || {
+        if let Some(path) = trace::file::meant(&options.run) {
+            return trace::file::printed(&path, common, look);
+        }
         let (run, record) = open(&located, &options.run)?;
         let (summaries, figures) = if options.plot {
             let read = summarise_with_figures(&run, &record, &one_series_each());
@@ -97,7 +100,7 @@ pub fn open_measured(
     match record.spec.workload.trace() {
         None => Ok((run, record)),
         Some(_) => Err(Failure::usage(format!(
-            "run {0} is a trace, of which there is no {what}: iolag show {0} tells what was asked",
+            "run {0} is a trace, of which there is no {what}: iolag show {0} tells what was asked, and iolag export {0} writes the calls",
             record.id
         ))),
     }
@@ -127,8 +130,15 @@ pub fn rendered(
     let mut document = Vec::new();
     match (form, analysis) {
         (MetadataForm::Json, _) => document = json(record, analysis)?,
+        (MetadataForm::Csv, RunAnalysis::Trace(_)) => {
+            return Err(Failure::usage("a trace has calls and no samples: iolag export writes them as CSV"));
+        }
         (MetadataForm::Csv, _) => {
             write_csv(record, &summaries.summaries, &mut document).map_err(Failure::bug)?;
+        }
+        // What to change stands first, which run it was last.
+        (MetadataForm::Text, RunAnalysis::Trace(_)) => {
+            return Ok(run_text(analysis, rows, width, colour) + "\n" + &show_head(record, colour));
         }
         (MetadataForm::Text, analysis) => {
             return Ok(show_head(record, colour) + "\n" + &run_text(analysis, rows, width, colour));

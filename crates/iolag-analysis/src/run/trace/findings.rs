@@ -1,0 +1,163 @@
+//! What to change, the first first: directories in which nothing was ever found, search paths whose first directories never have what is looked for, questions
+//! that are asked again, calls that take long.
+//!
+//! They are told if they are a noticeable part of all: who looks once in a directory that is not there need not change anything.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use iolag_model::{Nanoseconds, SearchPath, TraceCall, TraceSummary, VainDirectory};
+
+use super::lists::{Searched, SetVariables};
+use crate::finding::Severity;
+use crate::finding::of_runs::{
+    AskedAgain, AskedInVain, LongCall, RunFinding, RunFound, SearchedInVain, TracedShare,
+};
+
+/// Fewer calls are nothing to speak of, whatever their share.
+const CALLS_MIN: u64 = 20;
+/// Less of all calls, and of their time, does not matter.
+const SHARE_MIN: f64 = 0.05;
+/// What is asked again is told if it is this much of all: everybody asks some things twice.
+const REPEATS_MIN: f64 = 0.2;
+/// From this share on it is most of what the program does.
+const SHARE_SERIOUS: f64 = 0.5;
+/// A call is long from here on, ...
+const LONG_CALL: Nanoseconds = Nanoseconds::from_milliseconds(100);
+/// ... if it takes this much of all time in storage.
+const LONG_SHARE: f64 = 0.1;
+const EXAMPLES: usize = 3;
+
+/// All that was found; `lists` are the variables with directories that the program had.
+pub(super) fn findings(summary: &TraceSummary, lists: &[String]) -> Vec<RunFinding> {
+    let in_vain = asked_in_vain(summary, lists);
+    let searched = searched_in_vain(summary, lists);
+    let again = asked_again(summary);
+    let mut found: Vec<RunFinding> = in_vain.into_iter().chain(searched).chain(again).collect();
+    found.extend(long_call(summary));
+    found
+}
+
+/// So many calls with so much time, of all.
+fn share(calls: u64, time_ns: Nanoseconds, summary: &TraceSummary) -> TracedShare {
+    // Of text without durations no time is known.
+    let has_times = summary.time.untimed < summary.calls;
+    TracedShare {
+        calls,
+        of_calls: summary.calls,
+        time_ns: has_times.then_some(time_ns),
+        of_time_ns: summary.time.storage_ns,
+    }
+}
+
+fn judged(share: TracedShare, least: f64) -> Option<Severity> {
+    let of_time = share.time_ns.map_or(0.0, |time| part(time.0, share.of_time_ns.0));
+    let most = part(share.calls, share.of_calls).max(of_time);
+    match share.calls {
+        calls if calls < CALLS_MIN || most < least => None,
+        _ if most >= SHARE_SERIOUS => Some(Severity::Serious),
+        _ => Some(Severity::Warning),
+    }
+}
+
+fn part(some: u64, of: u64) -> f64 {
+    if of == 0 { 0.0 } else { some as f64 / of as f64 }
+}
+
+fn asked_in_vain(summary: &TraceSummary, lists: &[String]) -> Option<RunFinding> {
+    let vain = &summary.in_vain;
+    let share = share(vain.calls, vain.time_ns, summary);
+    let severity = judged(share, SHARE_MIN)?;
+    // By what most of them were asked for, as far as they are listed.
+    let mut calls: BTreeMap<Searched, u64> = BTreeMap::new();
+    for directory in &vain.most {
+        *calls.entry(Searched::of_directory(directory, summary)).or_default() += directory.calls;
+    }
+    let searched = calls.iter().max_by_key(|(_, calls)| **calls).map(|(searched, _)| *searched)?;
+    let are_of_it = |directory: &&VainDirectory| Searched::of_directory(directory, summary) == searched;
+    // Some are only on the way to others.
+    let is_on_the_way = |directory: &VainDirectory| {
+        let below = |other: &VainDirectory| {
+            other.path.strip_prefix(directory.path.as_str()).is_some_and(|rest| rest.starts_with('/'))
+        };
+        vain.most.iter().any(below)
+    };
+    let shown: Vec<&VainDirectory> =
+        vain.most.iter().filter(are_of_it).filter(|directory| !is_on_the_way(directory)).collect();
+    let found = AskedInVain {
+        share,
+        directories: vain.directories,
+        searched,
+        set: SetVariables::of(searched, lists),
+        are_there: shown.iter().all(|directory| directory.exists),
+        examples: shown.iter().take(EXAMPLES).map(|directory| directory.path.clone()).collect(),
+    };
+    Some(RunFinding::new(RunFound::AskedInVain(found), severity))
+}
+
+/// Search paths of which some directories have other things, but never what is looked for along them; what was asked in vain altogether is told already.
+fn searched_in_vain(summary: &TraceSummary, lists: &[String]) -> Vec<RunFinding> {
+    let told: BTreeSet<&str> = summary.in_vain.most.iter().map(|directory| directory.path.as_str()).collect();
+    let mut found = Vec::new();
+    for path in &summary.search_paths {
+        let never = || path.directories.iter().filter(|directory| directory.found == 0);
+        let (directories, calls) = path.in_vain();
+        let is_told = never().all(|directory| told.contains(directory.path.as_str()));
+        let share = share(calls, time_in_vain(path, calls), summary);
+        let Some(severity) = judged(share, SHARE_MIN).filter(|_| !is_told) else { continue };
+        let searched = Searched::of_names(&path.examples, summary);
+        let searched = SearchedInVain {
+            share,
+            searched,
+            set: SetVariables::of(searched, lists),
+            directories: directories as u64,
+            names: path.names,
+            looked_for: path.examples.clone(),
+            examples: never().take(EXAMPLES).map(|directory| directory.path.clone()).collect(),
+        };
+        found.push(RunFinding::new(RunFound::SearchedInVain(searched), severity));
+    }
+    found
+}
+
+/// Its part of the time of all failed look-ups along the path.
+fn time_in_vain(path: &SearchPath, calls: u64) -> Nanoseconds {
+    let share = part(calls.min(path.absent), path.absent);
+    Nanoseconds((path.absent_ns.0 as f64 * share) as u64)
+}
+
+/// What is asked in vain is asked again and again, too, and told already.
+fn asked_again(summary: &TraceSummary) -> Option<RunFinding> {
+    let repeats = &summary.repeats;
+    let told: BTreeSet<&str> = summary.in_vain.most.iter().map(|directory| directory.path.as_str()).collect();
+    let is_vain = |path: &str| {
+        told.contains(path) || path.rsplit_once('/').is_some_and(|(directory, _)| told.contains(directory))
+    };
+    let rest = repeats.repeats.saturating_sub(summary.in_vain.calls);
+    let time = part(rest, repeats.repeats) * repeats.time_ns.0 as f64;
+    let share = share(rest, Nanoseconds(time as u64), summary);
+    let severity = judged(share, REPEATS_MIN)?;
+    let most = repeats.most.iter().find(|question| !is_vain(&question.path))?.clone();
+    let found = AskedAgain { share, own: repeats.own_repeats, of: repeats.repeats, most };
+    Some(RunFinding::new(RunFound::AskedAgain(found), severity))
+}
+
+fn long_call(summary: &TraceSummary) -> Option<RunFinding> {
+    let storage = summary.time.storage_ns;
+    let is_storage = |call: &&TraceCall| call.path.as_deref().is_some_and(is_storage);
+    let call = summary.slowest.iter().filter(is_storage).max_by_key(|call| call.duration_ns)?;
+    let share = part(call.duration_ns.0, storage.0);
+    if call.duration_ns < LONG_CALL || share < LONG_SHARE {
+        return None;
+    }
+    let severity = if share >= SHARE_SERIOUS { Severity::Serious } else { Severity::Warning };
+    let found = LongCall { call: call.clone(), storage_ns: storage };
+    Some(RunFinding::new(RunFound::LongCall(found), severity))
+}
+
+fn is_storage(path: &str) -> bool {
+    path.starts_with("/dev/shm/")
+        || !["/dev/", "/proc/", "/sys/"].iter().any(|system| path.starts_with(system))
+}
+
+#[cfg(test)]
+mod tests;

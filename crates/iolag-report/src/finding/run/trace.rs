@@ -1,0 +1,229 @@
+//! What a program asks for nothing, in words.
+
+use std::borrow::Cow;
+
+use iolag_analysis::{
+    AskedAgain, AskedInVain, LongCall, Searched, SearchedInVain, SetVariables, TracedShare, joined,
+    share_in_words,
+};
+use iolag_model::{counted, format_count, format_duration, one_line};
+
+use crate::finding::in_words::{About, InWords};
+
+impl InWords for AskedInVain {
+    fn sentence(&self, _about: &About<'_>) -> String {
+        let directories = counted(self.directories, "directory", "directories");
+        let examples = some(&self.examples, self.directories);
+        format!("{} asked in {directories} that never had anything{examples}.", of_all(self.share))
+    }
+
+    fn advice(&self) -> Cow<'static, str> {
+        advice(self.searched, self.set)
+    }
+}
+
+impl InWords for SearchedInVain {
+    fn sentence(&self, _about: &About<'_>) -> String {
+        let directories = counted(self.directories, "directory", "directories");
+        let what = match self.searched {
+            Searched::PythonModules => "modules",
+            Searched::Libraries => "libraries",
+            Searched::Programs => "programs",
+            Searched::PerlModules => "modules of Perl",
+            Searched::Headers => "headers",
+            Searched::Locales => "what a language needs",
+            Searched::Anything => "names",
+        };
+        let examples = some(&self.examples, self.directories);
+        format!(
+            "{} looked for {what} in {directories} that never {} them{examples}; {} ({}) were looked for along that list.",
+            of_all(self.share),
+            if self.directories == 1 { "has" } else { "have" },
+            counted(self.names, "name", "names"),
+            joined(self.looked_for.iter().map(|name| one_line(name)).collect())
+        )
+    }
+
+    fn advice(&self) -> Cow<'static, str> {
+        advice(self.searched, self.set)
+    }
+}
+
+impl InWords for AskedAgain {
+    fn sentence(&self, _about: &About<'_>) -> String {
+        let by = match self.own {
+            own if 2 * own > self.of => "mostly by the process that had asked before",
+            _ => "mostly by other processes",
+        };
+        format!(
+            "{} asked again what had been answered, {by}: `{}` of {} {} times.",
+            of_all(self.share),
+            self.most.name,
+            one_line(&self.most.path),
+            format_count(self.most.asked)
+        )
+    }
+
+    fn advice(&self) -> Cow<'static, str> {
+        match self.own {
+            own if 2 * own > self.of => {
+                "Have the program keep the answers, or start fewer programs; until then a mount whose client caches attributes and names for longer makes them cheap."
+            }
+            _ => "Start fewer programs that ask the same: keep one running, or hand on what the first found.",
+        }
+        .into()
+    }
+}
+
+impl InWords for LongCall {
+    fn sentence(&self, _about: &About<'_>) -> String {
+        let Self { call, storage_ns } = self;
+        let share = call.duration_ns.0 as f64 / storage_ns.0.max(1) as f64;
+        format!(
+            "One call, `{}` of {}, took {}, which is {} of the time in storage.",
+            call.name,
+            one_line(call.path.as_deref().unwrap_or_default()),
+            format_duration(call.duration_ns),
+            share_in_words(share)
+        )
+    }
+
+    fn advice(&self) -> Cow<'static, str> {
+        "See whether it takes as long again, and what else the storage did then: `iolag ping` of its directory tells.".into()
+    }
+}
+
+/// `13 035 of 21 199 calls (61 %; 534 ms of 808 ms in storage)`.
+fn of_all(share: TracedShare) -> String {
+    let part = share_in_words(share.calls as f64 / share.of_calls.max(1) as f64);
+    let time = share.time_ns.map(|time| {
+        format!("; {} of {} in storage", format_duration(time), format_duration(share.of_time_ns))
+    });
+    let of = counted(share.of_calls, "call", "calls");
+    format!("{} of {of} ({part}{})", format_count(share.calls), time.unwrap_or_default())
+}
+
+/// Names of all, or of one of many.
+fn some(examples: &[String], of: u64) -> String {
+    let shown = examples.iter().map(|path| one_line(path));
+    match examples.len() as u64 {
+        0 => String::new(),
+        all if all == of => format!(": {}", joined(shown.collect())),
+        _ => format!(", such as {}", shown.take(1).collect::<String>()),
+    }
+}
+
+fn advice(searched: Searched, set: SetVariables) -> Cow<'static, str> {
+    if let (SetVariables::Others, Some(variable)) = (set, searched.variable()) {
+        return format!(
+            "Find where the list of these directories comes from, and shorten it: the program's `{variable}` was not set."
+        )
+        .into();
+    }
+    match searched {
+        Searched::PythonModules => {
+            "Shorten `PYTHONPATH`: Python asks in each of its directories at every import."
+        }
+        Searched::Libraries => {
+            "Shorten `LD_LIBRARY_PATH`: every program that starts looks through it for every library."
+        }
+        Searched::Programs => {
+            "Shorten `PATH`, or put those directories in front that have most of the programs."
+        }
+        Searched::PerlModules => "Shorten `PERL5LIB`: Perl looks through it for every module.",
+        Searched::Headers => {
+            "Shorten `CPATH` and the list of `-I`, or put those directories in front that have most of the headers."
+        }
+        Searched::Locales => {
+            "Set `LC_ALL` or `LANG` to a language as `locale -a` writes it (`C.utf8`, not `C.UTF-8`)."
+        }
+        Searched::Anything => {
+            "Take these directories out of the list that names them: `PYTHONPATH`, `LD_LIBRARY_PATH`, `PATH`, or the program's own."
+        }
+    }
+    .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use iolag_model::{Nanoseconds, RepeatedQuestion, TraceCall};
+
+    use super::*;
+    use crate::words::names::Names;
+
+    const SHARE: TracedShare = TracedShare {
+        calls: 200,
+        of_calls: 2523,
+        time_ns: Some(Nanoseconds::from_milliseconds(80)),
+        of_time_ns: Nanoseconds::from_milliseconds(1200),
+    };
+
+    fn said(found: &dyn InWords) -> String {
+        let names = Names { several_hosts: false };
+        found.sentence(&About { series: &[], span: None, names: &names })
+    }
+
+    #[test]
+    fn the_sentence_of_a_search_path_has_its_numbers_and_names() {
+        let found = SearchedInVain {
+            share: SHARE,
+            searched: Searched::PythonModules,
+            set: SetVariables::Unknown,
+            directories: 9,
+            names: 20,
+            looked_for: vec!["numpy.py".to_owned()],
+            examples: ["/opt/0", "/opt/1", "/opt/2"].map(str::to_owned).to_vec(),
+        };
+        assert_eq!(
+            said(&found),
+            "200 of 2 523 calls (7.9 %; 80.0 ms of 1.20 s in storage) looked for modules in 9 directories that never have them, such as \
+             /opt/0; 20 names (numpy.py) were looked for along that list."
+        );
+        assert!(found.advice().starts_with("Shorten `PYTHONPATH`"));
+        let elsewhere = SearchedInVain { set: SetVariables::Others, ..found };
+        assert!(elsewhere.advice().ends_with("the program's `PYTHONPATH` was not set."));
+    }
+
+    #[test]
+    fn without_times_only_calls_are_told() {
+        let found = AskedInVain {
+            share: TracedShare { time_ns: None, ..SHARE },
+            directories: 1,
+            searched: Searched::Libraries,
+            set: SetVariables::Unknown,
+            are_there: false,
+            examples: vec!["/opt/lib".to_owned()],
+        };
+        assert_eq!(
+            said(&found),
+            "200 of 2 523 calls (7.9 %) asked in 1 directory that never had anything: /opt/lib."
+        );
+    }
+
+    #[test]
+    fn who_asks_again_is_told() {
+        let most = RepeatedQuestion { name: "stat".to_owned(), path: "/etc/passwd".to_owned(), asked: 1200 };
+        let own = AskedAgain { share: SHARE, own: 200, of: 300, most };
+        assert!(said(&own).ends_with(
+            "asked again what had been answered, mostly by the process that had asked before: `stat` of /etc/passwd 1 200 times."
+        ));
+        let others = AskedAgain { own: 1, ..own };
+        assert!(said(&others).contains("mostly by other processes"));
+        assert!(others.advice().starts_with("Start fewer programs"));
+    }
+
+    #[test]
+    fn a_long_call_is_told_with_its_share() {
+        let call = TraceCall {
+            name: "openat".to_owned(),
+            path: Some("/data/x".to_owned()),
+            duration_ns: Nanoseconds::from_milliseconds(300),
+            ..TraceCall::default()
+        };
+        let found = LongCall { call, storage_ns: Nanoseconds::from_seconds(1) };
+        assert_eq!(
+            said(&found),
+            "One call, `openat` of /data/x, took 300 ms, which is 30 % of the time in storage."
+        );
+    }
+}

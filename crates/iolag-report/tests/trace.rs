@@ -1,0 +1,129 @@
+//! What a user reads of a trace: what to change stands in the first three lines.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use std::fmt::Write;
+use std::path::Path;
+
+use iolag_analysis::{RunAnalysis, TraceContent, analyse_trace};
+use iolag_model::{
+    Nanoseconds, OnHang, RunId, RunRecord, RunSpec, RunState, TraceAbout, TraceMount, TraceOrigin, TraceSpec,
+    WorkloadSpec,
+};
+use iolag_report::{CheckRows, Colour, run_text, write_json};
+use iolag_trace::{Beginning, StraceReader, Summariser};
+
+fn record() -> RunRecord {
+    let spec = RunSpec {
+        workload: WorkloadSpec::Trace(TraceSpec::default()),
+        targets: Vec::new(),
+        clients: 0,
+        deadline_ns: Nanoseconds::ZERO,
+        deadlines: Vec::new(),
+        on_hang: OnHang::Wait,
+        seed: 0,
+        ring_bytes: 0,
+    };
+    RunRecord::new(RunId::new("20261120-185900", 1).unwrap(), spec, RunState::Complete)
+}
+
+fn analysed(text: &str, about: TraceAbout) -> RunAnalysis {
+    let overhead = about.overhead_ns.unwrap_or(Nanoseconds::ZERO);
+    let mut reader = StraceReader::new(&Beginning::default(), Summariser::new(overhead));
+    reader.feed(text.as_bytes()).unwrap();
+    let (summariser, tables, _) = reader.finish().unwrap();
+    let content = TraceContent { about, summary: summariser.finish(&tables), ..TraceContent::default() };
+    RunAnalysis::Trace(analyse_trace(&record(), content))
+}
+
+fn text_of(analysis: &RunAnalysis) -> String {
+    run_text(analysis, CheckRows::Known, 80, Colour::Never)
+}
+
+/// A line at so many microseconds, that took so many.
+fn line(text: &mut String, at: &mut u64, call: &str, took: u64) {
+    let (seconds, micros) = (*at / 1_000_000, *at % 1_000_000);
+    writeln!(text, "7 17000{seconds:05}.{micros:06} {call} <0.{took:06}>").unwrap();
+    *at += took + 20;
+}
+
+/// `import` of 12 modules by a Python with so many directories in front of those that have them: each is listed once, and then asked whether it has
+/// changed.
+fn slow_import(directories: u32) -> String {
+    let (mut text, mut at) = (String::new(), 0);
+    line(&mut text, &mut at, "execve(\"/usr/bin/python3\", [...], 0x1 /* 20 vars */) = 0", 500);
+    for module in 0..12 {
+        for directory in 0..directories {
+            let stat = format!(
+                "newfstatat(AT_FDCWD, \"/nfs/site/release{directory:03}/python\", {{st_mode=S_IFDIR|0755, st_size=4096, ...}}, 0) = 0"
+            );
+            line(&mut text, &mut at, &stat, 400);
+        }
+        let stat =
+            "newfstatat(AT_FDCWD, \"/usr/lib/python3\", {st_mode=S_IFDIR|0755, st_size=4096, ...}, 0) = 0";
+        line(&mut text, &mut at, stat, 5);
+        let open =
+            format!("openat(AT_FDCWD, \"/usr/lib/python3/module{module}.py\", O_RDONLY|O_CLOEXEC) = 3");
+        line(&mut text, &mut at, &open, 10);
+        line(&mut text, &mut at, "read(3, 0x1, 4096) = 812", 4);
+        line(&mut text, &mut at, "close(3) = 0", 2);
+    }
+    text
+}
+
+#[test]
+fn the_first_three_lines_of_a_slow_import_say_what_to_change() {
+    let mounts = [("/", "ext4"), ("/nfs", "nfs4")];
+    let mounts = mounts.map(|(point, kind)| TraceMount {
+        point: point.to_owned(),
+        kind: kind.to_owned(),
+        source: String::new(),
+    });
+    let about = TraceAbout {
+        origin: TraceOrigin::Captured,
+        program: Some("python3".to_owned()),
+        overhead_ns: Some(Nanoseconds(18_000)),
+        lists: vec!["PATH".to_owned(), "PYTHONPATH".to_owned()],
+        mounts: mounts.to_vec(),
+        ..TraceAbout::default()
+    };
+    let text = text_of(&analysed(&slow_import(200), about));
+    let head = text.lines().take(3).collect::<Vec<_>>().join(" ");
+    assert!(head.contains("PYTHONPATH") && head.contains("200 directories"), "{head}");
+    assert!(text.lines().nth(3) == Some(""), "the answer has three lines: {text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn the_page_and_json_have_the_same_answer() {
+    let analysis = analysed(&slow_import(50), TraceAbout::default());
+    let mut json = Vec::new();
+    write_json(&record(), &analysis, &mut json).unwrap();
+    let document: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let answer = document["answer"].as_str().unwrap();
+    let text = text_of(&analysis).replace('\n', " ");
+    assert!(text.starts_with(answer), "{answer}\n{text}");
+    assert_eq!(document["summary"]["calls"], 1 + 12 * 54);
+    assert_eq!(document["findings"][0]["kind"], "asked-in-vain");
+}
+
+#[test]
+fn a_program_that_asks_well_is_told_so() {
+    let text = text_of(&analysed(&slow_import(0), TraceAbout::default()));
+    assert!(text.starts_with("Nothing in how it asks is worth a change"), "{text}");
+}
+
+#[test]
+fn a_trace_without_calls_is_told_in_a_sentence() {
+    assert!(text_of(&analysed("", TraceAbout::default())).starts_with("No call on files was seen.\n"));
+}
+
+#[test]
+fn a_recorded_shell_script() {
+    let recorded =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../iolag-trace/tests/recorded/script-y.strace");
+    let text = std::fs::read_to_string(recorded).unwrap();
+    let text = text_of(&analysed(&text, TraceAbout::default()));
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    insta::assert_snapshot!(text);
+}

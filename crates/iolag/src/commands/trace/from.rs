@@ -1,0 +1,128 @@
+//! `iolag trace --from`: what strace wrote becomes a run, or a file.
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use iolag_analysis::{RunAnalysis, TraceContent, analyse_trace};
+use iolag_conduct::{
+    ExitCode, Failure, NewTrace, TraceRun, absolute, anchor_at, convert_to_trace, environment_of,
+    open_store_at, read_trace,
+};
+use iolag_model::{RunRecord, TraceAnonymity};
+use iolag_report::show_head;
+use iolag_store::Store;
+
+use super::file;
+use crate::args::{Common, Trace};
+use crate::commands::{Located, refuse_equal_names, typed};
+use crate::guarded::{in_child, replace_by};
+use crate::look::Look;
+use crate::output::{self, Printed};
+
+/// Runs the command.
+///
+/// # Errors
+/// If the text cannot be read, or the trace cannot be kept.
+pub fn run(options: &Trace, common: &Common) -> Result<ExitCode, Failure> {
+    refuse_equal_names(&options.labels)?;
+    output::refuse_lost_document(common)?;
+    let is_standard_input = |path: &Path| path == Path::new("-");
+    let sources: Vec<PathBuf> = options
+        .from
+        .iter()
+        .map(|path| if is_standard_input(path) { path.clone() } else { absolute(path) })
+        .collect();
+    let anonymity = if options.anonymise { TraceAnonymity::Anonymised } else { TraceAnonymity::Named };
+    let look = Look::of_terminal(common);
+    if let Some(path) = options.output.as_deref().map(absolute) {
+        return in_child("trace", || {
+            write(&sources, anonymity, &path)?;
+            let printed = file::printed(&path, common, look)?;
+            tell(common, printed)
+        });
+    }
+    let located = Located::of(common)?;
+    in_child("trace", || {
+        let store = open_store_at(&located.root).map_err(Failure::unusable)?;
+        let new = NewTrace {
+            labels: options.labels.iter().cloned().collect(),
+            command: typed(),
+            ..NewTrace::default()
+        };
+        let (record, content) = keep(&store, new, &sources, anonymity)?;
+        let analysis = RunAnalysis::Trace(analyse_trace(&record, content));
+        let head = show_head(&record, look.colour);
+        tell(common, file::printed_with(&head, &record, &analysis, common, look)?)
+    })
+}
+
+fn tell(common: &Common, printed: Printed) -> Result<(), Failure> {
+    output::tell(common, printed).map(drop)
+}
+
+/// Writes the trace to a file of the user's.
+fn write(sources: &[PathBuf], anonymity: TraceAnonymity, path: &Path) -> Result<(), Failure> {
+    let mut failure = None;
+    let written =
+        replace_by(path, "-o", |file| match convert_to_trace(sources, anonymity, BufWriter::new(file)) {
+            Ok(mut output) => output.flush(),
+            Err(refused) => {
+                failure = Some(refused);
+                Err(std::io::Error::other("there is nothing to write"))
+            }
+        });
+    failure.map_or(written, Err)
+}
+
+/// Keeps the trace as a run; of what cannot be read nothing is kept.
+fn keep(
+    store: &Store,
+    new: NewTrace,
+    sources: &[PathBuf],
+    anonymity: TraceAnonymity,
+) -> Result<(RunRecord, TraceContent), Failure> {
+    let record = new.record(NewTrace::claim(store).map_err(Failure::unusable)?);
+    let trace = TraceRun::begin(store, record).map_err(Failure::unusable)?;
+    let content = match content(&trace, sources, anonymity) {
+        Ok(content) => content,
+        Err(failure) => {
+            // The first failure is the one to tell; what is left is recovered by the next command.
+            let _ = trace.abandon(store);
+            return Err(failure);
+        }
+    };
+    let completed = trace.complete(|record| describe(record, &content));
+    let (_, record) = completed.map_err(Failure::unusable)?;
+    Ok((record, content))
+}
+
+fn content(
+    trace: &TraceRun,
+    sources: &[PathBuf],
+    anonymity: TraceAnonymity,
+) -> Result<TraceContent, Failure> {
+    let mut output = convert_to_trace(sources, anonymity, BufWriter::new(trace.file()))?;
+    output.flush().map_err(|error| Failure::unusable(format!("cannot write the trace: {error}")))?;
+    let written = trace.directory().open_trace().map_err(Failure::unusable)?;
+    let written = written.ok_or_else(|| Failure::bug("the trace that was just written is not there"))?;
+    read_trace(written).map_err(Failure::unusable)
+}
+
+/// What the trace says of where and when it was traced.
+fn describe(record: &mut RunRecord, content: &TraceContent) {
+    record.environment = environment_of(&content.about);
+    match content.began_realtime_ns {
+        Some(began) => record.anchors = vec![anchor_at(began)],
+        None => record.remarks.push(
+            "The text does not say on which day it was traced: the run has the moment at which it was read."
+                .to_owned(),
+        ),
+    }
+    let first = content.summary.programs.iter().find_map(|program| program.program.as_deref());
+    let name = first.and_then(|program| program.rsplit('/').next());
+    if let iolag_model::WorkloadSpec::Trace(spec) = &mut record.spec.workload {
+        spec.origin = content.about.origin;
+        let is_named = content.about.anonymity == TraceAnonymity::Named;
+        spec.program = content.about.program.clone().or_else(|| name.filter(|_| is_named).map(str::to_owned));
+    }
+}
