@@ -39,7 +39,7 @@ pub use contact::scout::{
     Answer, Contact, Patience, Steps, absolute, ask, ask_all, contact_all, contact_all_patiently, look_at,
     reach,
 };
-pub use contact::start::{Found, Keeper, become_keeper, leave_current_directory};
+pub use contact::start::{Found, Keeper, become_keeper, leave_current_directory, send_scouts};
 pub use environment::limits::{Limits, Needs};
 pub use exit_code::ExitCode;
 pub use failure::Failure;
@@ -62,6 +62,12 @@ pub use storing::place::{
 pub use storing::summarising::{
     figures_without_samples, summarise, summarise_with_figures, values_of, values_of_all,
 };
+pub use trace::capture::{
+    Capture, CaptureAttendant, CaptureSubject, Captured, Destination, conduct_capture,
+    perform_calibrating_calls,
+};
 pub use trace::converting::convert_to_trace;
-pub use trace::reading::{analyse_stored, anchor_at, environment_of, read_trace, record_of_trace_file};
+pub use trace::reading::{
+    analyse_stored, anchor_at, environment_of, read_trace, record_of_trace_file, trace_content,
+};
 pub use trace::storing::{NewTrace, TraceRun};

@@ -35,4 +35,4 @@ pub use shared::room::Room;
 pub use shared::slot::InFlight;
 pub use shared::tags::{TAG_NAMES_BYTES_MAX, TAGS_MAX};
 pub use shared::words::{MadeOfWords, SharedWords, Word};
-pub use signals::{Signals, outlive_file_size_limit};
+pub use signals::{Signals, outlive_file_size_limit, outlive_quit};

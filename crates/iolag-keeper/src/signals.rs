@@ -18,6 +18,12 @@ pub fn outlive_file_size_limit() {
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
+/// From here on Ctrl-\\ is for whoever else is at the terminal.
+pub fn outlive_quit() {
+    // SAFETY: no handler is installed.
+    unsafe { libc::signal(libc::SIGQUIT, libc::SIG_IGN) };
+}
+
 /// A source of signals.
 #[derive(Debug)]
 pub struct Signals {

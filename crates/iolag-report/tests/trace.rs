@@ -6,8 +6,8 @@ use std::path::Path;
 
 use iolag_analysis::{RunAnalysis, TraceContent, analyse_trace};
 use iolag_model::{
-    Nanoseconds, OnHang, RunId, RunRecord, RunSpec, RunState, TraceAbout, TraceMount, TraceOrigin, TraceSpec,
-    WorkloadSpec,
+    Nanoseconds, OnHang, RunId, RunRecord, RunSpec, RunState, TraceAbout, TraceCost, TraceMount, TraceOrigin,
+    TraceSpec, TracingCost, WorkloadSpec,
 };
 use iolag_report::{CheckRows, Colour, run_text, write_json};
 use iolag_trace::{Beginning, StraceReader, Summariser};
@@ -27,7 +27,7 @@ fn record() -> RunRecord {
 }
 
 fn analysed(text: &str, about: TraceAbout) -> RunAnalysis {
-    let overhead = about.overhead_ns.unwrap_or(Nanoseconds::ZERO);
+    let overhead = about.overhead();
     let mut reader = StraceReader::new(&Beginning::default(), Summariser::new(overhead));
     reader.feed(text.as_bytes()).unwrap();
     let (summariser, tables, _) = reader.finish().unwrap();
@@ -78,10 +78,11 @@ fn the_first_three_lines_of_a_slow_import_say_what_to_change() {
         kind: kind.to_owned(),
         source: String::new(),
     });
+    let cost = |median| TraceCost { median: Nanoseconds(median), ..TraceCost::default() };
     let about = TraceAbout {
         origin: TraceOrigin::Captured,
         program: Some("python3".to_owned()),
-        overhead_ns: Some(Nanoseconds(18_000)),
+        cost: Some(TracingCost { between_ns: cost(18_000), within_ns: cost(9_000) }),
         lists: vec!["PATH".to_owned(), "PYTHONPATH".to_owned()],
         mounts: mounts.to_vec(),
         ..TraceAbout::default()

@@ -107,7 +107,7 @@ fn a_list_shows_damaged_runs_with_what_is_wrong() {
     };
     complete(&store, &id(names[0]), 10);
     write(names[1], "{");
-    write(names[2], r#"{"format": "3.0", "all": "different"}"#);
+    write(names[2], r#"{"format": "4.0", "all": "different"}"#);
     write(names[3], r#"{"format": "0.9"}"#);
     let nameless = store.run(&id(names[1])).unwrap();
     nameless.write_manifest(&Manifest::new(Vec::new())).unwrap();
@@ -127,7 +127,7 @@ fn a_list_shows_damaged_runs_with_what_is_wrong() {
     assert!(by_name(names[1]).contains("run.json: No such file"), "{wrong:?}");
     assert!(
         by_name(names[2])
-            .ends_with("it has a newer format (3.0); this iolag reads up to 2.0: use a newer iolag")
+            .ends_with("it has a newer format (4.0); this iolag reads up to 3.0: use a newer iolag")
     );
     assert!(by_name(names[3]).contains("use an iolag of that time to export it"), "{wrong:?}");
     assert!(by_name("20261120-185904-0004").contains("cannot open the directory"), "{wrong:?}");

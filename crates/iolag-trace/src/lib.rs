@@ -30,13 +30,17 @@ mod trace;
 
 pub use anonymising::{Anonymiser, anonymous};
 pub use capture::{
-    Network, Precision, Refusal, Stops, StraceProgram, StraceVersion, Subject, Unsuitable, strace_arguments,
+    Precision, Refusal, Stops, StraceProgram, StraceVersion, Subject, Unsuitable, strace_arguments,
 };
 pub use export::{CsvWriter, ParquetCalls, write_strace};
 pub use file::{
-    About, Anonymity, Ending, Origin, Piece, TRACE_FORMAT, TraceFileError, TraceReader, TraceWriter,
+    About, Anonymity, CaptureTime, Cost, Ending, Network, Origin, Piece, ProgramEnd, TRACE_FORMAT,
+    TraceFileError, TraceReader, TraceWriter, TracingCost,
 };
-pub use reading::{Beginning, Clockwork, PerProcessError, Reading, StraceReader, read_per_process};
+pub use reading::{
+    AtExecute, Beginning, Clockwork, PerProcessError, Reading, StandingFile, StandingProcess, StraceReader,
+    read_per_process,
+};
 pub use summary::Summariser;
 pub use trace::{
     Call, CallName, CallNames, DIRECTORY_OF_TASK, Edge, EdgeKind, Ended, PathId, Paths, Sharing, Sink,

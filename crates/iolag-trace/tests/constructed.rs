@@ -2,11 +2,18 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use iolag_trace::{Beginning, EdgeKind, Ended, Reading, StraceReader, TaskId, Trace};
+use iolag_trace::{
+    AtExecute, Beginning, EdgeKind, Ended, Reading, StandingFile, StandingProcess, StraceReader, TaskId,
+    Trace,
+};
 
 fn read(text: &str) -> (Trace, Reading) {
-    let beginning = Beginning { directory: Some(b"/home".to_vec()) };
-    let mut reader = StraceReader::new(&beginning, Trace::default());
+    let beginning = Beginning { directory: Some(b"/home".to_vec()), ..Beginning::default() };
+    read_from(&beginning, text)
+}
+
+fn read_from(beginning: &Beginning, text: &str) -> (Trace, Reading) {
+    let mut reader = StraceReader::new(beginning, Trace::default());
     reader.feed(text.as_bytes()).unwrap();
     let (trace, tables, reading) = reader.finish().unwrap();
     (Trace { tables, ..trace }, reading)
@@ -14,7 +21,10 @@ fn read(text: &str) -> (Trace, Reading) {
 
 /// `task name path result` of each call.
 fn told(text: &str) -> Vec<String> {
-    let (trace, _) = read(text);
+    told_of(&read(text).0)
+}
+
+fn told_of(trace: &Trace) -> Vec<String> {
     let calls = trace.calls.iter().map(|call| {
         let number = trace.tables.tasks[call.task.0 as usize].number;
         let name = String::from_utf8_lossy(trace.tables.names.name(call.name)).into_owned();
@@ -238,4 +248,54 @@ fn durations_of_pieces_are_from_piece_to_piece_unless_they_are_told() {
     assert_eq!(durations, [None, Some(250_000), Some(400_000_000), None]);
     assert_eq!((reading.unfinished, trace.calls[3].result), (1, None));
     assert_eq!(trace.calls[1].start.0, 0);
+}
+
+#[test]
+fn what_a_process_had_before_it_was_traced_counts() {
+    let file = |descriptor, path: &str, at_execute| StandingFile {
+        descriptor,
+        path: Some(path.into()),
+        position: Some(100),
+        at_execute,
+    };
+    let files = vec![
+        file(3, "/data/log", AtExecute::Stays),
+        file(4, "/data", AtExecute::Closes),
+        StandingFile { descriptor: 0, ..StandingFile::default() },
+    ];
+    let process = StandingProcess { threads: vec![70, 71], files };
+    let beginning = Beginning { directory: Some(b"/home".to_vec()), process: Some(process) };
+    let text = "71 1.0 openat(4, \"new\", O_RDONLY) = 5\n70 1.1 read(5, 0x1, 0x10) = 16\n70 1.2 write(3, 0x1, 0x8) = 8\n\
+                71 1.3 chdir(\"below\") = 0\n70 1.4 stat(\"x\", 0x1) = 0\n70 1.5 read(0, 0x1, 0x1) = 1\n";
+    let (trace, _) = read_from(&beginning, text);
+    assert_eq!(
+        told_of(&trace),
+        [
+            "71 openat /data/new 5",
+            "70 read /data/new 16",
+            "70 write /data/log 8",
+            "71 chdir /home/below 0",
+            "70 stat /home/below/x 0",
+            "70 read - 1",
+        ]
+    );
+    assert_eq!(trace.calls[2].offset, Some(100));
+    let tasks = &trace.tables.tasks;
+    assert!(tasks.len() == 2 && tasks[1].process == TaskId(0), "{tasks:?}");
+    let (executed, _) = read_from(
+        &beginning,
+        "70 1.0 execve(\"/bin/ls\", 0x1, 0x2) = 0\n70 1.1 fstat(4, 0x1) = -1 EBADF (Bad file descriptor)\n70 1.2 fstat(3, 0x1) = 0\n",
+    );
+    assert_eq!(told_of(&executed)[1..], ["70 fstat - -1", "70 fstat /data/log 0"]);
+}
+
+#[test]
+fn a_call_that_hangs_is_kept_with_what_it_asks_for() {
+    let text = "7 1.0 openat(AT_FDCWD, \"/data\", O_RDONLY) = 3\n\
+                7 1.1 openat(3, \"gone\", O_WRONLY|O_CREAT, 0644 <unfinished ...>\n8 1.2 stat(\"here\",  <unfinished ...>\n\
+                9 1.3 stat(\"/cut in the mid <unfinished ...>\n8 1.4 +++ killed by SIGKILL +++\n";
+    assert_eq!(
+        told(text),
+        ["7 openat /data 3", "8 stat /home/here ?", "7 openat /data/gone ?", "9 stat - ?"]
+    );
 }

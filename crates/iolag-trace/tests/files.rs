@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 fn recorded(name: &str) -> Trace {
     let path = format!("{}/tests/recorded/{name}.strace", env!("CARGO_MANIFEST_DIR"));
-    let beginning = Beginning { directory: Some(b"/tmp/traced/work".to_vec()) };
+    let beginning = Beginning { directory: Some(b"/tmp/traced/work".to_vec()), ..Beginning::default() };
     let mut reader = StraceReader::new(&beginning, Trace::default());
     reader.feed(&std::fs::read(path).unwrap()).unwrap();
     let (trace, tables, _) = reader.finish().unwrap();
@@ -65,7 +65,7 @@ fn what_is_known_at_the_end_of_a_text_is_at_the_end_of_the_file() {
     let mut reader = StraceReader::new(&Beginning::default(), writer);
     reader.feed(text).unwrap();
     let (writer, tables, reading) = reader.finish().unwrap();
-    let bytes = writer.finish(&tables, &Ending::of(&reading)).unwrap();
+    let bytes = writer.finish(&tables, &Ending::from(&reading)).unwrap();
     let (_, trace, ending) = TraceReader::new(&bytes[..]).unwrap().read_all().unwrap();
     let expected = Ending {
         calls: 2,
@@ -75,6 +75,7 @@ fn what_is_known_at_the_end_of_a_text_is_at_the_end_of_the_file() {
         unfinished: 1,
         foreign: 1,
         guessed: 0,
+        ..Ending::default()
     };
     assert_eq!((ending, trace.calls.len()), (expected, 2));
 }

@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+use iolag_model::Nanoseconds;
 use iolag_trace::{
-    About, Beginning, Ending, Reading, Sink, StraceReader, Trace, TraceReader, TraceWriter, write_strace,
+    About, Beginning, Ending, Reading, Sink, StraceReader, Summariser, Trace, TraceReader, TraceWriter,
+    write_strace,
 };
 use proptest::prelude::*;
 
@@ -162,4 +164,15 @@ proptest! {
         }
         assert_usable(&text);
     }
+}
+
+#[test]
+fn times_that_cannot_be_are_no_reason_to_stop() {
+    let text =
+        "12 1.0 close(3) = 0 <18446744073.0>\n12 2.0 stat(\"/a\", 0x1) = 0 <18446744073.0>\n".repeat(3);
+    let mut reader = StraceReader::new(&Beginning::default(), Summariser::new(Nanoseconds::ZERO));
+    reader.feed(text.as_bytes()).unwrap();
+    let (summariser, tables, _) = reader.finish().unwrap();
+    let summary = summariser.finish(&tables);
+    assert_eq!((summary.calls, summary.time.storage_ns), (6, Nanoseconds(u64::MAX)));
 }

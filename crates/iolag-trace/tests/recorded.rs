@@ -21,7 +21,7 @@ fn read(name: &str) -> (Trace, Reading) {
 }
 
 fn read_text(text: &[u8]) -> (Trace, Reading) {
-    let beginning = Beginning { directory: Some(WORK.into()) };
+    let beginning = Beginning { directory: Some(WORK.into()), ..Beginning::default() };
     let mut reader = StraceReader::new(&beginning, Trace::default());
     // Pieces end anywhere.
     text.chunks(4093).for_each(|piece| reader.feed(piece).unwrap());
@@ -161,7 +161,7 @@ fn every_form_of_time_and_place_tells_the_same_calls() {
 
 #[test]
 fn files_of_each_task_are_one_trace() {
-    let beginning = Beginning { directory: Some(WORK.into()) };
+    let beginning = Beginning { directory: Some(WORK.into()), ..Beginning::default() };
     let read_files = |files: Vec<(u32, Vec<u8>)>| {
         let mut reader = StraceReader::new(&beginning, Trace::default());
         let files = files.iter().map(|(number, text)| (*number, &text[..])).collect();

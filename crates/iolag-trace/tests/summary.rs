@@ -8,7 +8,7 @@ use iolag_model::{Nanoseconds, TraceSummary};
 use iolag_trace::{Beginning, StraceReader, Summariser};
 
 fn summary_of(text: &str, overhead: u64) -> TraceSummary {
-    let beginning = Beginning { directory: Some(b"/home".to_vec()) };
+    let beginning = Beginning { directory: Some(b"/home".to_vec()), ..Beginning::default() };
     let mut reader = StraceReader::new(&beginning, Summariser::new(Nanoseconds(overhead)));
     reader.feed(text.as_bytes()).unwrap();
     let (summariser, tables, _) = reader.finish().unwrap();

@@ -4,7 +4,6 @@ mod bench;
 mod check;
 mod compare;
 mod export;
-mod form;
 mod history;
 mod metadata;
 mod options;
@@ -12,7 +11,7 @@ mod plan;
 mod plot;
 mod runs;
 mod serve;
-mod target;
+mod trace;
 pub(crate) mod values;
 mod watch;
 
@@ -25,7 +24,6 @@ pub use bench::{BenchArguments, BenchPlaces, CampaignArguments};
 pub use check::Check;
 pub use compare::{Compare, CompareForm, HistorySide, SAME_WITHIN, SideChoice, SideName, parse_side};
 pub use export::{Export, ExportForm};
-pub use form::MetadataForm;
 pub use history::{
     Batches, CommentMark, CorrelationMethod, HISTORY, HistoryCommand, HistoryMethod, HistoryPlace,
     HistorySpan, Import, Method, Note, Notes, Remember, RenameTarget, Stratification, Undo,
@@ -35,9 +33,11 @@ pub use options::{ColourWhen, Common, Launch, RunOptions};
 pub use plan::{Plan, RunPlan};
 pub use plot::Plot;
 pub use runs::{
-    BaselineCommand, BaselineList, BaselineRemove, BaselineSet, Cleanup, List, Prune, Report, Rm, Show, Trace,
+    BaselineCommand, BaselineList, BaselineRemove, BaselineSet, Cleanup, List, Prune, Report, Rm, Show,
 };
 pub use serve::{MetricsElsewhere, Serve};
+pub use trace::{Trace, TracedToo};
+pub use values::form::MetadataForm;
 pub use watch::{Ping, Unit, Watch};
 
 use crate::commands::bench::Bench;
@@ -82,7 +82,7 @@ pub enum Command {
         #[command(subcommand)]
         bench: Bench,
     },
-    /// What does a program ask of the file systems, and where does its time go?
+    /// What does a command ask of the file systems, and where does its time go?
     Trace(Trace),
     /// Run the campaign of a plan file, reproducible and resumable
     Run(Box<RunPlan>),

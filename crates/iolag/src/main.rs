@@ -10,11 +10,14 @@ use iolag::commands;
 use iolag::copies::one_of_several;
 use iolag::output;
 use iolag_backend::redact_argument;
-use iolag_conduct::{ExitCode, Failure};
+use iolag_conduct::{ExitCode, Failure, perform_calibrating_calls};
 use iolag_keeper::{outlive_file_size_limit, take_arguments};
 use iolag_workload::withhold_core_dumps;
 
 fn main() -> ProcessExit {
+    if perform_calibrating_calls(std::env::args_os()) {
+        return ProcessExit::SUCCESS;
+    }
     // What was typed may be handed over in a file in memory.
     outlive_file_size_limit();
     // SAFETY: no thread has been started.

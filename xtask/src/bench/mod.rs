@@ -15,6 +15,7 @@ mod short_run;
 mod size;
 mod start;
 mod summary;
+mod tracing;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -41,6 +42,7 @@ const BENCHMARKS: &[(&str, Benchmark)] = &[
     ("asynchronous", asynchronous::run),
     ("summary", summary::run),
     ("compare", compare::run),
+    ("tracing", tracing::run),
     ("history", history::run),
     ("history-command", history_command::run),
 ];

@@ -240,7 +240,7 @@ fn from_texts<W: Write>(sources: Vec<Source>, anonymity: TraceAnonymity, output:
 fn finish<W: Write>(reader: StraceReader<Writing<W>>, name: &str, first_line: &str) -> Result<W, Failure> {
     let (writing, tables, reading) = reader.finish().map_err(failed_writing)?;
     refuse_without_calls(&reading, name, first_line)?;
-    writing.finish(&tables, &Ending::of(&reading)).map_err(failed_writing)
+    writing.finish(&tables, &Ending::from(&reading)).map_err(failed_writing)
 }
 
 fn refuse_without_calls(reading: &Reading, name: &str, first_line: &str) -> Result<(), Failure> {

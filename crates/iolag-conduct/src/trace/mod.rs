@@ -1,5 +1,6 @@
-//! Traces: from calls of a program to a stored run.
+//! Traces: from what a program does to a stored run.
 
+pub(crate) mod capture;
 pub(crate) mod converting;
 pub(crate) mod reading;
 pub(crate) mod storing;

@@ -4,8 +4,7 @@ use std::io::Read;
 
 use iolag_analysis::{RunAnalysis, Summaries, TraceContent, analyse_run, analyse_trace};
 use iolag_model::{
-    Anchor, Environment, MonotonicTime, Nanoseconds, RunRecord, RunState, TraceAbout, TraceSummary, Trust,
-    counted,
+    Anchor, Environment, MonotonicTime, RunRecord, RunState, TraceAbout, TraceSummary, Trust, counted,
 };
 use iolag_store::{RunDirectory, StoreError};
 use iolag_trace::{Ending, Summariser, TraceFileError, TraceReader};
@@ -45,25 +44,31 @@ fn nothing(why: &str) -> TraceContent {
 pub fn read_trace(input: impl Read) -> Result<TraceContent, TraceFileError> {
     let mut reader = TraceReader::new(input)?;
     let about = reader.about().clone();
-    let mut summariser = Summariser::new(about.overhead_ns.unwrap_or(Nanoseconds::ZERO));
-    let (ending, mut trust) = match reader.read_into(&mut summariser) {
-        Ok(ending) => (ending, Vec::new()),
-        Err(error) => (Ending::default(), vec![cut_off(&error)]),
+    let mut summariser = Summariser::new(about.overhead());
+    let (ending, cut_off) = match reader.read_into(&mut summariser) {
+        Ok(ending) => (ending, None),
+        Err(error) => (Ending::default(), Some(cut_off(&error))),
     };
-    let summary = summariser.finish(reader.tables());
-    trust.extend(doubts(&ending, &summary));
-    Ok(TraceContent { about, summary, began_realtime_ns: ending.began_realtime_ns, trust })
+    let mut content = trace_content(about, summariser.finish(reader.tables()), ending);
+    content.trust.splice(0..0, cut_off);
+    Ok(content)
+}
+
+/// What is told of a trace that was read to its end.
+pub fn trace_content(about: TraceAbout, summary: TraceSummary, ending: Ending) -> TraceContent {
+    let trust = doubts(&ending, &summary);
+    TraceContent { about, summary, ending, trust }
 }
 
 /// The record of a trace that is a file by itself.
 pub fn record_of_trace_file(content: &TraceContent) -> RunRecord {
     let about = content.about.clone();
-    let realtime_ns = content.began_realtime_ns.unwrap_or_default();
+    let realtime_ns = content.ending.began_realtime_ns.unwrap_or_default();
     let id = place::run_ids(realtime_ns).next().expect("there are names in any second");
     let environment = environment_of(&about);
     let mut record = NewTrace { about, environment, ..NewTrace::default() }.record(id);
     record.state = RunState::Complete;
-    record.anchors = content.began_realtime_ns.into_iter().map(anchor_at).collect();
+    record.anchors = content.ending.began_realtime_ns.into_iter().map(anchor_at).collect();
     record
 }
 

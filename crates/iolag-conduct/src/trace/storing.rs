@@ -89,6 +89,11 @@ impl TraceRun {
         &self.file
     }
 
+    /// Its record, while it is running.
+    pub const fn record(&self) -> &RunRecord {
+        &self.record
+    }
+
     /// The run's directory.
     pub const fn directory(&self) -> &RunDirectory {
         &self.run

@@ -82,6 +82,19 @@ impl Child {
         Self::fork_into(role, orphanage, Company::Session, body)
     }
 
+    /// The same in the keeper's own group, and with it at the terminal: what a user types there reaches it, too, and what it starts.
+    /// Ending it ends nothing that it started.
+    ///
+    /// # Errors
+    /// If the kernel has no process left.
+    pub fn fork_beside(
+        role: &'static str,
+        orphanage: Orphanage,
+        body: impl FnOnce() -> i32,
+    ) -> Result<Self, KeeperError> {
+        Self::fork_into(role, orphanage, Company::Keeper, body)
+    }
+
     fn fork_into(
         role: &'static str,
         orphanage: Orphanage,
@@ -221,6 +234,7 @@ impl Child {
 enum Company {
     Group,
     Session,
+    Keeper,
 }
 
 /// Lets the kernel forget a child that has ended, and learns what it used.
@@ -245,6 +259,7 @@ fn prepare_child(parent: Pid, orphanage: Orphanage, company: Company) {
     let _ = match company {
         Company::Group => setpgid(None, None),
         Company::Session => setsid().map(|_| ()),
+        Company::Keeper => Ok(()),
     };
     crate::signals::unblock_all();
     if orphanage == Orphanage::Die {

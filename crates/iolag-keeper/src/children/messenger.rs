@@ -36,11 +36,19 @@ pub struct Messenger {
     queued: VecDeque<u8>,
 }
 
+/// What a child does with the keeper's standard streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Streams {
+    Left,
+    Kept,
+}
+
 /// The child's side: lines from the keeper.
 #[derive(Debug)]
 pub struct Inbox {
     reader: BufReader<File>,
     pending: Vec<u8>,
+    is_over: bool,
 }
 
 /// The child's side: lines to the keeper, from any of its threads.
@@ -59,6 +67,28 @@ impl Messenger {
         orphanage: Orphanage,
         body: impl FnOnce(Inbox, Outbox) -> i32,
     ) -> Result<Self, KeeperError> {
+        Self::fork_into(role, orphanage, Streams::Left, body)
+    }
+
+    /// The same beside the keeper at its terminal, with its standard streams: for what starts a program of the user's there. The child
+    /// gives them up itself, with [`crate::leave_standard_streams`], once that is done; its complaints are not read.
+    ///
+    /// # Errors
+    /// If the kernel has no pipe or process left.
+    pub fn fork_beside(
+        role: &'static str,
+        orphanage: Orphanage,
+        body: impl FnOnce(Inbox, Outbox) -> i32,
+    ) -> Result<Self, KeeperError> {
+        Self::fork_into(role, orphanage, Streams::Kept, body)
+    }
+
+    fn fork_into(
+        role: &'static str,
+        orphanage: Orphanage,
+        streams: Streams,
+        body: impl FnOnce(Inbox, Outbox) -> i32,
+    ) -> Result<Self, KeeperError> {
         let failed = |error: Errno| KeeperError::Fork { role, error };
         let (incoming, child_output) = pipe_with(PipeFlags::CLOEXEC).map_err(failed)?;
         let (child_input, outgoing) = pipe_with(PipeFlags::CLOEXEC).map_err(failed)?;
@@ -69,17 +99,24 @@ impl Messenger {
         }
         let keepers_ends = [incoming.as_fd(), outgoing.as_fd(), complaints.as_fd()]
             .map(|end| std::os::fd::AsRawFd::as_raw_fd(&end));
-        let child = Child::fork(role, orphanage, || {
-            leave_standard_streams();
-            // Complaints go into a pipe, which drops what it has no room for.
-            let _ = dup2_stderr(&child_error);
+        let talk = || {
+            if streams == Streams::Left {
+                leave_standard_streams();
+                // Complaints go into a pipe, which drops what it has no room for.
+                let _ = dup2_stderr(&child_error);
+            }
             for end in keepers_ends {
                 // SAFETY: the child's copies of the keeper's ends; the child never uses them, and never drops their owners.
                 unsafe { libc::close(end) };
             }
-            let inbox = Inbox { reader: BufReader::new(child_input.into()), pending: Vec::new() };
+            let inbox =
+                Inbox { reader: BufReader::new(child_input.into()), pending: Vec::new(), is_over: false };
             body(inbox, Outbox { writer: Mutex::new(child_output.into()) })
-        })?;
+        };
+        let child = match streams {
+            Streams::Left => Child::fork(role, orphanage, talk)?,
+            Streams::Kept => Child::fork_beside(role, orphanage, talk)?,
+        };
         Ok(Self {
             child,
             incoming: Some(incoming),
@@ -176,10 +213,20 @@ impl Inbox {
         wait_for_any(&[Awaited::Readable(self.reader.get_ref().as_fd())], Some(limit));
     }
 
+    /// What becomes readable when something comes; nothing once the keeper was found to be gone, which would be readable for ever.
+    pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        (!self.is_over).then(|| self.reader.get_ref().as_fd())
+    }
+
+    /// Whether the keeper was found to be gone when a line was asked for.
+    pub const fn is_over(&self) -> bool {
+        self.is_over
+    }
+
     /// The next line, if a complete one has come. Never blocks.
     pub fn receive(&mut self) -> Option<Vec<u8>> {
         // What is not complete yet stays in `pending` when the read would block.
-        let _ = self.reader.read_until(b'\n', &mut self.pending);
+        self.is_over |= matches!(self.reader.read_until(b'\n', &mut self.pending), Ok(0));
         if self.pending.last() != Some(&b'\n') {
             return None;
         }

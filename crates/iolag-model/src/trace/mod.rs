@@ -3,7 +3,10 @@
 mod about;
 mod summary;
 
-pub use about::{TraceAbout, TraceAnonymity, TraceMount, TraceOrigin};
+pub use about::{
+    CaptureTime, ProgramEnd, TraceAbout, TraceAnonymity, TraceCost, TraceEnding, TraceMount, TraceNetwork,
+    TraceOrigin, TracingCost,
+};
 pub use summary::{
     RepeatedQuestion, SearchPath, SearchedDirectory, TraceCall, TraceDirectory, TraceKind, TraceLookups,
     TraceProgram, TraceRepeats, TraceSummary, TraceTime, TraceVain, VainDirectory,

@@ -6,6 +6,6 @@ mod options;
 mod program;
 mod refusal;
 
-pub use options::{Network, Subject, strace_arguments};
+pub use options::{Subject, strace_arguments};
 pub use program::{Precision, Stops, StraceProgram, StraceVersion, Unsuitable};
 pub use refusal::Refusal;

@@ -4,15 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::program::{Precision, Stops, StraceProgram};
-
-/// Whether calls on sockets are traced, too.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Network {
-    /// They are left out.
-    Left,
-    /// They are traced.
-    Traced,
-}
+use crate::file::Network;
 
 /// What is traced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +18,7 @@ pub enum Subject<'a> {
 /// The groups that are about files and tasks; what changes the meaning of descriptors and paths, and what only waits, which are in none of them.
 /// Waiting for a lock is left out: programs with threads do that so often that tracing it would be most of what they do.
 const TRACED: &str = "%file,%desc,%process,?close_range,?unshare,?setns,?nanosleep,?clock_nanosleep,?pause,\
-?rt_sigsuspend,?rt_sigtimedwait";
+?rt_sigsuspend,?rt_sigtimedwait,?restart_syscall";
 /// Calls of which strace would print what the program reads and writes.
 const DATA: &str = "read,write,?pread64,?pwrite64,readv,writev,?preadv,?pwritev,?preadv2,?pwritev2,?vmsplice,\
 ?process_vm_readv,?process_vm_writev";
@@ -54,7 +46,8 @@ pub fn strace_arguments(
     add(&["-e", &format!("trace={TRACED}{network}")]);
     add(&["-e", &format!("raw={DATA}")]);
     // One exclamation mark stands for the whole list.
-    add(&["-e", "verbose=!execve,execveat", "-e", "signal=none", "-o"]);
+    // Without the others it would not tell who was killed by them.
+    add(&["-e", "verbose=!execve,execveat", "-e", "signal=!SIGCHLD,SIGURG", "-o"]);
     arguments.push(output.into());
     match subject {
         Subject::Command(command) => {

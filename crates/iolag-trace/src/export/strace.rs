@@ -88,7 +88,7 @@ fn events(trace: &Trace) -> Vec<Event> {
     let mut events = Vec::with_capacity(2 * trace.calls.len() + trace.edges.len());
     for (number, call) in trace.calls.iter().enumerate() {
         events.push(Event { time: call.start.0, number, phase: Phase::Begin, edge: 0 });
-        if call.result.is_some() || call.errno != 0 || call.duration.is_some() {
+        if has_ended(call) {
             events.push(Event { time: ends[number], number, phase: Phase::End, edge: 0 });
         }
     }
@@ -101,6 +101,10 @@ fn events(trace: &Trace) -> Vec<Event> {
     }
     events.sort_unstable();
     events
+}
+
+const fn has_ended(call: &Call) -> bool {
+    call.result.is_some() || call.errno != 0 || call.duration.is_some()
 }
 
 fn exits(trace: &Trace) -> impl Iterator<Item = (usize, Edge)> + '_ {
@@ -137,9 +141,10 @@ impl<'a> Lines<'a> {
         self.put("(");
         let first = self.text.len();
         self.arguments(call, event.number);
-        // What only the end tells is told there: the beginning has the first argument, or what a new task shares.
+        // What only the end tells is told there: the beginning has the first argument, or what a new task shares. Of what does not end it is all.
         let known = match self.shape(call.name).effect {
             Effect::Fork => self.text.len(),
+            _ if !has_ended(call) => self.text.len(),
             _ => first + first_argument(&self.text[first..]),
         };
         self.text.truncate(known);

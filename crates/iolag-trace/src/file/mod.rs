@@ -13,7 +13,7 @@ mod tables;
 mod varint;
 mod writer;
 
-pub use about::{About, Anonymity, Ending, Origin};
+pub use about::{About, Anonymity, CaptureTime, Cost, Ending, Network, Origin, ProgramEnd, TracingCost};
 pub use block::TRACE_FORMAT;
 pub use error::TraceFileError;
 pub use reader::{Piece, TraceReader};

@@ -133,13 +133,13 @@ impl Kernel {
         self.places.release(standing.place);
     }
 
-    /// Ends a task: who it was, and the call that it was in.
-    pub(super) fn end(&mut self, number: u32) -> Option<(TaskId, Option<Begun>)> {
+    /// Ends a task: who it was.
+    pub(super) fn end(&mut self, number: u32) -> Option<TaskId> {
         let living = self.living.remove(&number)?;
         self.oldest = self.oldest.filter(|oldest| *oldest != number);
         self.forking.retain(|forking| *forking != number);
         self.release(living.standing);
-        Some((living.standing.task, living.begun))
+        Some(living.standing.task)
     }
 
     /// The task of `from` goes on under another number.

@@ -5,6 +5,7 @@ use std::io;
 
 use iolag_model::Nanoseconds;
 
+use super::beginning::Beginning;
 use super::clock::{Clock, Clockwork};
 use super::effects::Done;
 use super::interpreting::{Asked, Interpreter, entry, field, sharing};
@@ -14,13 +15,6 @@ use crate::text::arguments::{Arguments, Descriptor, number};
 use crate::text::line::{Event, Line, line};
 use crate::text::outcome::{Outcome, outcome};
 use crate::trace::{Call, CallName, Edge, EdgeKind, Ended, PathId, Sharing, Sink, Tables, TaskId};
-
-/// What is known before the first line.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Beginning {
-    /// The directory in which the program was started; without it relative paths stay relative until the text says more.
-    pub directory: Option<Vec<u8>>,
-}
 
 /// What was read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -74,10 +68,14 @@ impl<S: Sink> StraceReader<S> {
     pub fn new(beginning: &Beginning, sink: S) -> Self {
         let mut tables = Tables::default();
         let directory = beginning.directory.as_ref().map(|directory| tables.paths.number(directory));
+        let mut kernel = Kernel::default();
+        if let Some(process) = &beginning.process {
+            process.stand(directory, &mut kernel, &mut tables);
+        }
         Self {
             sink,
             tables,
-            kernel: Kernel::default(),
+            kernel,
             clock: Clock::default(),
             reading: Reading::default(),
             interpreter: Interpreter::default(),
@@ -175,9 +173,7 @@ impl<S: Sink> StraceReader<S> {
             self.guess(number)?;
         }
         for number in self.kernel.numbers() {
-            if let Some((task, Some(begun))) = self.kernel.end(number) {
-                self.never_ended(task, begun)?;
-            }
+            self.never_ended(number)?;
         }
         self.reading.clockwork = self.clock.clockwork();
         self.reading.began = self.clock.began();
@@ -187,6 +183,16 @@ impl<S: Sink> StraceReader<S> {
     /// What the calls so far refer to.
     pub const fn tables(&self) -> &Tables {
         &self.tables
+    }
+
+    /// Who takes the trace.
+    pub const fn sink(&self) -> &S {
+        &self.sink
+    }
+
+    /// Who takes the trace, with what its calls so far refer to.
+    pub const fn sink_mut(&mut self) -> (&mut S, &Tables) {
+        (&mut self.sink, &self.tables)
     }
 
     /// What was read so far.
@@ -233,9 +239,7 @@ impl<S: Sink> StraceReader<S> {
             return Ok(());
         };
         // The end of the one before is not in the text.
-        if let Some(before) = self.kernel.take_begun(number) {
-            self.never_ended(standing.task, before)?;
-        }
+        self.never_ended(number)?;
         let first = Arguments::first_of(text);
         let entry = entry(standing, &shape, &first, &self.kernel);
         if shape.effect == Effect::Close
@@ -362,25 +366,28 @@ impl<S: Sink> StraceReader<S> {
     }
 
     fn task_ended(&mut self, number: u32, ended: Ended) -> io::Result<()> {
-        let Some((task, begun)) = self.kernel.end(number) else { return Ok(()) };
-        if let Some(begun) = begun {
-            self.never_ended(task, begun)?;
-        }
+        self.never_ended(number)?;
+        let Some(task) = self.kernel.end(number) else { return Ok(()) };
         self.edge(EdgeKind::Exit(ended), task, self.reading.calls)
     }
 
-    /// A call that did not come back is kept as that.
-    fn never_ended(&mut self, task: TaskId, begun: Begun) -> io::Result<()> {
-        let mut call = Call::new(task, begun.name, begun.start);
-        call.path = begun.entry.path;
-        call.descriptor = begun
-            .entry
-            .path
-            .and_then(|_| Descriptor::of(Arguments::first_of(&begun.text).get(0)))
-            .map(|descriptor| descriptor.number);
+    /// A call of the task that did not come back is kept as that, with what its beginning says.
+    fn never_ended(&mut self, number: u32) -> io::Result<()> {
+        let (Some(standing), Some(begun)) = (self.kernel.standing(number), self.kernel.take_begun(number))
+        else {
+            return Ok(());
+        };
+        let Begun { name, mut text, start, entry, .. } = begun;
+        text.push(b')');
+        let asked = Asked { standing, name, start, entry };
+        let shape = self.shapes[usize::from(name.0)];
+        let arguments =
+            Arguments::split(&text).map_or_else(|| Arguments::first_of(&text), |(whole, _)| whole);
+        let both = (&mut self.kernel, &mut self.tables);
+        let call = self.interpreter.interpret(&asked, &shape, &arguments, &Outcome::default(), both);
         self.reading.unfinished += 1;
         self.keep(&call)?;
-        self.kernel.give_back(begun.text);
+        self.kernel.give_back(text);
         Ok(())
     }
 

@@ -68,7 +68,7 @@ impl Lookups {
         let absent = lookup.found == Found::Nothing;
         if absent {
             self.counts.absent += 1;
-            self.counts.absent_ns.0 += lookup.time;
+            self.counts.absent_ns.0 = self.counts.absent_ns.0.saturating_add(lookup.time);
         }
         if let Some(mut search) = self.searches.remove(&lookup.task) {
             let goes_on = search.name == lookup.name
@@ -79,7 +79,7 @@ impl Lookups {
                 match lookup.found {
                     Found::Something => self.end(search, Found::Something),
                     Found::Nothing => {
-                        search.time += lookup.time;
+                        search.time = search.time.saturating_add(lookup.time);
                         self.searches.insert(lookup.task, search);
                     }
                 }
@@ -110,7 +110,7 @@ impl Lookups {
         if searched.examples.len() < EXAMPLES && !searched.examples.contains(&name) {
             searched.examples.push(name);
         }
-        searched.time += time;
+        searched.time = searched.time.saturating_add(time);
     }
 
     /// The counts, and the search paths with most failed look-ups.
@@ -157,7 +157,7 @@ fn joined(searched: HashMap<Vec<DirectoryId>, Searched>) -> Vec<(Vec<DirectoryId
                 add(&mut longer.asked, &searched.asked);
                 add(&mut longer.found, &searched.found);
                 longer.names += searched.names;
-                longer.time += searched.time;
+                longer.time = longer.time.saturating_add(searched.time);
                 let room = EXAMPLES.saturating_sub(longer.examples.len());
                 longer.examples.extend(searched.examples.into_iter().take(room));
             }

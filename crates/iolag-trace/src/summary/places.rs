@@ -113,7 +113,7 @@ impl Places {
         if let Some(asked) = self.asked.get_mut(directory.0 as usize) {
             asked.calls += 1;
             asked.errors += u64::from(failed);
-            asked.time += time;
+            asked.time = asked.time.saturating_add(time);
         }
     }
 

@@ -55,7 +55,7 @@ impl Repeats {
         } else {
             self.counts.repeats += 1;
             self.counts.own_repeats += u64::from(asked.last == process);
-            self.counts.time_ns.0 += time;
+            self.counts.time_ns.0 = self.counts.time_ns.0.saturating_add(time);
         }
         *asked = Asked { name, times: asked.times.saturating_add(1), last: process };
     }

@@ -118,7 +118,8 @@ impl Summariser {
     fn between(&mut self, call: &Call, time: u64) {
         let task = &mut self.tasks[call.task.0 as usize];
         if let Some(last) = task.last {
-            self.time.processor_ns.0 += call.start.0.saturating_sub(last).saturating_sub(self.overhead);
+            let own = call.start.0.saturating_sub(last).saturating_sub(self.overhead);
+            self.time.processor_ns.0 = self.time.processor_ns.0.saturating_add(own);
         }
         task.last = Some(call.start.0.saturating_add(time));
     }
@@ -177,7 +178,7 @@ impl Sink for Summariser {
         let kind = &mut self.kinds[usize::from(call.name.0)];
         kind.calls += 1;
         kind.errors += failed;
-        kind.time_ns.0 += time;
+        kind.time_ns.0 = kind.time_ns.0.saturating_add(time);
         kind.longest_ns = kind.longest_ns.max(Nanoseconds(time));
         self.between(call, time);
         let task = &mut self.tasks[call.task.0 as usize];
@@ -188,10 +189,10 @@ impl Sink for Summariser {
             self.places.ground(directory)
         });
         if ground == Some(Ground::Storage) {
-            task.storage += time;
-            self.time.storage_ns.0 += time;
+            task.storage = task.storage.saturating_add(time);
+            self.time.storage_ns.0 = self.time.storage_ns.0.saturating_add(time);
         } else {
-            self.time.elsewhere_ns.0 += time;
+            self.time.elsewhere_ns.0 = self.time.elsewhere_ns.0.saturating_add(time);
         }
         if shape.effect == Effect::Execute && call.succeeded() {
             task.program = call.path;
@@ -241,7 +242,7 @@ fn programs(of_tasks: &[OfTask], tables: &Tables) -> Vec<TraceProgram> {
         }
         program.calls += of_task.calls;
         program.errors += of_task.errors;
-        program.storage_ns.0 += of_task.storage;
+        program.storage_ns.0 = program.storage_ns.0.saturating_add(of_task.storage);
     }
     programs
 }

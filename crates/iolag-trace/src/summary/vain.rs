@@ -44,7 +44,7 @@ impl Vain {
         }
         let on = &mut self.paths[place];
         on.calls = on.calls.saturating_add(1);
-        on.time += time;
+        on.time = on.time.saturating_add(time);
         match shape.effect {
             Effect::Attributes(_) if call.argument & FILE_TYPE == DIRECTORY => {
                 on.is_directory = true;
@@ -78,7 +78,7 @@ impl Vain {
             let all = on.entry(lexical(path)).or_default();
             all.calls = all.calls.saturating_add(own.calls);
             all.asked = all.asked.saturating_add(own.asked);
-            all.time += own.time;
+            all.time = all.time.saturating_add(own.time);
         }
         let mut vain: Vec<(Vec<u8>, bool, u64, u64)> = Vec::new();
         for (directory, InDirectory { calls, errors, time }) in places.iter() {

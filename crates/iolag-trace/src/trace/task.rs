@@ -39,6 +39,9 @@ impl Sharing {
     /// Memory, and the parent waits, as after vfork(2).
     pub const VFORK: Self = Self(CLONE_VM | CLONE_VFORK);
 
+    /// Everything, as threads of one process do.
+    pub const THREAD: Self = Self(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_THREAD);
+
     /// Whether they have one table of descriptors.
     pub const fn descriptors(self) -> bool {
         self.0 & CLONE_FILES != 0

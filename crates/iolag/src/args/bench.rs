@@ -6,10 +6,10 @@ use clap::Args;
 use iolag_backend::Target;
 use iolag_model::{Nanoseconds, OnHang, Order, parse_bytes, parse_count};
 
-use crate::args::form::MetadataForm;
 use crate::args::history::parse_place_or_usual;
 use crate::args::options::RunOptions;
-use crate::args::target::TargetParser;
+use crate::args::values::form::MetadataForm;
+use crate::args::values::target::TargetParser;
 use crate::args::values::{
     parse_file, parse_form, parse_on_hang, parse_order, parse_period, parse_precision,
 };

@@ -6,7 +6,7 @@ use clap::Args;
 use iolag_model::{Nanoseconds, parse_bytes};
 
 use crate::args::options::RunOptions;
-use crate::args::target::DirectoryParser;
+use crate::args::values::target::DirectoryParser;
 use crate::args::values::{parse_budget, parse_file, parse_period};
 
 /// `iolag check`.

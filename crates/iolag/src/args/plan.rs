@@ -7,7 +7,7 @@ use iolag_backend::Target;
 
 use crate::args::bench::CampaignArguments;
 use crate::args::options::Launch;
-use crate::args::target::TargetParser;
+use crate::args::values::target::TargetParser;
 use crate::args::values::{parse_file, parse_label};
 
 /// `iolag run`.

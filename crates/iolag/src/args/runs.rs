@@ -7,30 +7,13 @@ use iolag_model::{Nanoseconds, parse_bytes, parse_count, parse_duration};
 use iolag_store::BaselineName;
 
 use crate::args::compare::{SideName, parse_side};
-use crate::args::form::MetadataForm;
 use crate::args::history::{HistoryMethod, HistorySpan};
-use crate::args::values::{parse_file, parse_form, parse_label};
+use crate::args::values::form::MetadataForm;
+use crate::args::values::{parse_file, parse_form};
 
 /// `iolag list`.
 #[derive(Debug, Args)]
 pub struct List {}
-
-/// `iolag trace`.
-#[derive(Debug, Args)]
-pub struct Trace {
-    /// Read what strace wrote (with any of -f, -t, -tt, -ttt, -r, -T, -y; the files of -ff together), or a trace that iolag wrote; - for standard input
-    #[arg(long, value_name = "FILE", num_args = 1.., required = true)]
-    pub from: Vec<PathBuf>,
-    /// Write the trace to this file instead of keeping it as a run
-    #[arg(short, long, value_name = "FILE", value_parser = parse_file)]
-    pub output: Option<PathBuf>,
-    /// Replace each name in paths by another of the same length
-    #[arg(long)]
-    pub anonymise: bool,
-    /// Attach a label to the run
-    #[arg(long = "label", value_name = "NAME=VALUE", value_parser = parse_label, conflicts_with = "output")]
-    pub labels: Vec<(String, String)>,
-}
 
 /// `iolag show`.
 #[derive(Debug, Args)]

@@ -8,7 +8,7 @@ use iolag_model::{Nanoseconds, parse_count};
 
 use crate::args::history::parse_place;
 use crate::args::options::{Launch, RunOptions};
-use crate::args::target::DirectoryParser;
+use crate::args::values::target::DirectoryParser;
 use crate::args::values::{parse_file, parse_period};
 
 /// `iolag watch`.

@@ -18,4 +18,5 @@ mod runs;
 mod secrets;
 mod stage_clock;
 mod terminal;
+mod trace;
 mod usage;

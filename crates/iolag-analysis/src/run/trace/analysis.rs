@@ -1,6 +1,6 @@
 //! What was found out about a trace.
 
-use iolag_model::{RunRecord, TraceAbout, TraceSummary, Trust};
+use iolag_model::{RunRecord, TraceAbout, TraceEnding, TraceSummary, Trust};
 
 use super::findings::findings;
 use crate::finding::of_runs::RunFinding;
@@ -13,8 +13,8 @@ pub struct TraceContent {
     pub about: TraceAbout,
     /// What it comes to.
     pub summary: TraceSummary,
-    /// When it began, in ns since 1970, if it says so.
-    pub began_realtime_ns: Option<u64>,
+    /// What it says at its end; of one that is cut off nothing.
+    pub ending: TraceEnding,
     /// What is to be known before trusting that.
     pub trust: Vec<Trust>,
 }
@@ -30,6 +30,8 @@ pub struct TraceAnalysis {
     pub about: TraceAbout,
     /// What it comes to.
     pub summary: Box<TraceSummary>,
+    /// What it says at its end.
+    pub ending: TraceEnding,
     /// What was found, the gravest first.
     pub findings: Vec<RunFinding>,
     /// What to know before trusting the numbers.
@@ -40,13 +42,14 @@ pub struct TraceAnalysis {
 
 /// Judges a trace by what was read of its file.
 pub fn analyse_trace(run: &RunRecord, content: TraceContent) -> TraceAnalysis {
-    let TraceContent { about, summary, trust, .. } = content;
+    let TraceContent { about, summary, ending, trust } = content;
     TraceAnalysis {
         schema: SUMMARY_SCHEMA,
         precision: Precision::Exact,
         findings: findings(&summary, &about.lists),
         about,
         summary: Box::new(summary),
+        ending,
         trust: run.trust.iter().cloned().chain(trust).collect(),
         remarks: run.remarks.clone(),
     }

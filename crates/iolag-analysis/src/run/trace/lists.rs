@@ -84,8 +84,8 @@ impl Searched {
             Self::Programs => Some("PATH"),
             Self::PerlModules => Some("PERL5LIB"),
             Self::Headers => Some("CPATH"),
-            Self::Locales => Some("LC_ALL"),
-            Self::Anything => None,
+            // What a language needs lies where a name leads, along no list.
+            Self::Locales | Self::Anything => None,
         }
     }
 }

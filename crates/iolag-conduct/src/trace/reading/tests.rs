@@ -1,3 +1,4 @@
+use iolag_model::{Nanoseconds, TraceCost, TracingCost};
 use iolag_trace::{Beginning, StraceReader, TraceWriter};
 
 use super::*;
@@ -7,19 +8,19 @@ fn trace(text: &str, about: &TraceAbout) -> Vec<u8> {
     let mut reader = StraceReader::new(&Beginning::default(), writer);
     reader.feed(text.as_bytes()).unwrap();
     let (writer, tables, reading) = reader.finish().unwrap();
-    writer.finish(&tables, &Ending::of(&reading)).unwrap()
+    writer.finish(&tables, &Ending::from(&reading)).unwrap()
 }
 
 const TWO: &str = "7 1700000000.000000 access(\"/a\", F_OK) = 0 <0.000010>\n7 1700000000.000100 access(\"/b\", F_OK) = 0 <0.000010>\n";
 
 #[test]
 fn what_tracing_cost_is_taken_from_gaps_and_not_from_calls() {
-    let content = |overhead_ns| {
-        read_trace(&trace(TWO, &TraceAbout { overhead_ns, ..TraceAbout::default() })[..]).unwrap()
-    };
+    let content = |cost| read_trace(&trace(TWO, &TraceAbout { cost, ..TraceAbout::default() })[..]).unwrap();
     let time = content(None).summary.time;
     assert_eq!((time.storage_ns.0, time.processor_ns.0), (20_000, 90_000));
-    let time = content(Some(Nanoseconds(30_000))).summary.time;
+    let cost = |median| TraceCost { median: Nanoseconds(median), ..TraceCost::default() };
+    let cost = TracingCost { between_ns: cost(30_000), within_ns: cost(9_000) };
+    let time = content(Some(cost)).summary.time;
     assert_eq!((time.storage_ns.0, time.processor_ns.0), (20_000, 60_000));
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use iolag_analysis::{RunFindingKind, TraceAnalysis};
-use iolag_model::{RunRecord, TraceAbout, TraceSummary, Trust};
+use iolag_model::{RunRecord, TraceAbout, TraceEnding, TraceSummary, Trust};
 use serde::Serialize;
 
 use super::tables::{TraceTable, tables};
@@ -24,6 +24,7 @@ struct TraceDocument<'a> {
     about: &'a TraceAbout,
     findings: Vec<FindingInWords<RunFindingKind>>,
     summary: &'a TraceSummary,
+    ending: &'a TraceEnding,
     trust: &'a [Trust],
     remarks: &'a [String],
 }
@@ -77,6 +78,7 @@ impl Judged for TraceAnalysis {
             about: &self.about,
             findings: self.findings(),
             summary: &self.summary,
+            ending: &self.ending,
             trust: &self.trust,
             remarks: &self.remarks,
         };

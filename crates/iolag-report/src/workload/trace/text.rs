@@ -1,7 +1,10 @@
 //! What `iolag trace` ends with, and `iolag show` of a trace: what to change, then where the time went, then all that was asked.
 
 use iolag_analysis::TraceAnalysis;
-use iolag_model::{TraceAnonymity, TraceOrigin, TraceTime, counted, format_count, format_duration};
+use iolag_model::{
+    ProgramEnd, TraceAbout, TraceAnonymity, TraceEnding, TraceNetwork, TraceOrigin, TraceTime, counted,
+    format_count, format_duration,
+};
 
 use super::tables::{TraceTable, tables};
 use crate::finding::in_words::FindingInWords;
@@ -72,18 +75,20 @@ pub(super) fn where_time_went(analysis: &TraceAnalysis) -> String {
         let together =
             if summary.tasks > 1 { "All tasks together, which wait for each other, were" } else { "It was" };
         text += &format!(
-            " {together} {} in storage, {} on the processor (or waiting for one, or for a lock), and {} elsewhere: waiting for processes, \
+            " {together} {} in storage, {} on the processor (or waiting for one, for a lock{}), and {} elsewhere: waiting for processes, \
              pipes, terminals and time.",
             format_duration(storage_ns),
             format_duration(processor_ns),
+            waited_for_untraced(&analysis.about),
             format_duration(elsewhere_ns)
         );
     }
-    match analysis.about.overhead_ns {
-        Some(overhead) => {
+    match &analysis.about.cost {
+        Some(cost) => {
             text += &format!(
-                " Tracing cost {} for each call; that is taken from the time on the processor, never from what a call took.",
-                format_duration(overhead)
+                " Tracing cost {} for each call: {} of it are taken from the time on the processor, the rest is in what calls took.",
+                format_duration(cost.whole().median),
+                format_duration(cost.between_ns.median)
             );
         }
         None if summary.span_ns.0 > 0 => {
@@ -91,7 +96,25 @@ pub(super) fn where_time_went(analysis: &TraceAnalysis) -> String {
         }
         None => {}
     }
-    text
+    text + &how_it_ended(&analysis.ending)
+}
+
+/// What is between calls besides, since it was not traced.
+fn waited_for_untraced(about: &TraceAbout) -> &'static str {
+    match (about.origin, about.network) {
+        (TraceOrigin::Text, _) | (_, TraceNetwork::Traced) => "",
+        (_, TraceNetwork::Left) => " or for the network",
+    }
+}
+
+/// A sentence more, if that is known.
+fn how_it_ended(ending: &TraceEnding) -> String {
+    match (&ending.cut, ending.ended) {
+        (Some(cut), _) => format!(" The trace ends before the program: {cut}."),
+        (None, Some(ProgramEnd::Exited(status))) => format!(" It ended with status {status}."),
+        (None, Some(ProgramEnd::Killed(signal))) => format!(" It was ended by signal {signal}."),
+        (None, None) => String::new(),
+    }
 }
 
 /// What it says of itself, by name.

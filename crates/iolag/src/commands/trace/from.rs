@@ -4,17 +4,18 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use iolag_analysis::{RunAnalysis, TraceContent, analyse_trace};
+use iolag_conduct::environment::machine;
 use iolag_conduct::{
     ExitCode, Failure, NewTrace, TraceRun, absolute, anchor_at, convert_to_trace, environment_of,
     open_store_at, read_trace,
 };
-use iolag_model::{RunRecord, TraceAnonymity};
+use iolag_model::{RunRecord, TraceAnonymity, one_line};
 use iolag_report::show_head;
 use iolag_store::Store;
 
 use super::file;
 use crate::args::{Common, Trace};
-use crate::commands::{Located, refuse_equal_names, typed};
+use crate::commands::{Located, typed};
 use crate::guarded::{in_child, replace_by};
 use crate::look::Look;
 use crate::output::{self, Printed};
@@ -23,10 +24,17 @@ use crate::output::{self, Printed};
 ///
 /// # Errors
 /// If the text cannot be read, or the trace cannot be kept.
-pub fn run(options: &Trace, common: &Common) -> Result<ExitCode, Failure> {
-    refuse_equal_names(&options.labels)?;
-    output::refuse_lost_document(common)?;
+pub(super) fn run(options: &Trace, common: &Common) -> Result<ExitCode, Failure> {
     let is_standard_input = |path: &Path| path == Path::new("-");
+    if let Some(double) = options
+        .from
+        .iter()
+        .enumerate()
+        .find_map(|(place, path)| options.from[..place].contains(path).then_some(path))
+    {
+        let name = one_line(&double.display().to_string());
+        return Err(Failure::usage(format!("{name} is named twice, and would count twice")));
+    }
     let sources: Vec<PathBuf> = options
         .from
         .iter()
@@ -35,6 +43,9 @@ pub fn run(options: &Trace, common: &Common) -> Result<ExitCode, Failure> {
     let anonymity = if options.anonymise { TraceAnonymity::Anonymised } else { TraceAnonymity::Named };
     let look = Look::of_terminal(common);
     if let Some(path) = options.output.as_deref().map(absolute) {
+        if sources.contains(&path) {
+            return Err(Failure::usage("-o names what is read: it would be lost; name another file"));
+        }
         return in_child("trace", || {
             write(&sources, anonymity, &path)?;
             let printed = file::printed(&path, common, look)?;
@@ -47,6 +58,12 @@ pub fn run(options: &Trace, common: &Common) -> Result<ExitCode, Failure> {
         let new = NewTrace {
             labels: options.labels.iter().cloned().collect(),
             command: typed(),
+            // Of this machine until the trace says of which it is: who looks whether this process lives has to know.
+            environment: machine::capture(
+                Path::new("/proc"),
+                Path::new("/sys"),
+                std::iter::empty::<(String, String)>(),
+            ),
             ..NewTrace::default()
         };
         let (record, content) = keep(&store, new, &sources, anonymity)?;
@@ -111,7 +128,7 @@ fn content(
 /// What the trace says of where and when it was traced.
 fn describe(record: &mut RunRecord, content: &TraceContent) {
     record.environment = environment_of(&content.about);
-    match content.began_realtime_ns {
+    match content.ending.began_realtime_ns {
         Some(began) => record.anchors = vec![anchor_at(began)],
         None => record.remarks.push(
             "The text does not say on which day it was traced: the run has the moment at which it was read."

@@ -1,7 +1,22 @@
 //! `iolag trace`: what a program asks of the file systems, and where its time goes.
 
+mod capturing;
 pub mod export;
 pub mod file;
 mod from;
 
-pub use from::run;
+use iolag_conduct::{ExitCode, Failure};
+
+use crate::args::{Common, Trace};
+use crate::commands::refuse_equal_names;
+use crate::output;
+
+/// Runs the command.
+///
+/// # Errors
+/// If there is nothing to trace or to read, or the trace cannot be kept.
+pub fn run(options: &Trace, common: &Common) -> Result<ExitCode, Failure> {
+    refuse_equal_names(&options.labels)?;
+    output::refuse_lost_document(common)?;
+    if options.from.is_empty() { capturing::run(options, common) } else { from::run(options, common) }
+}

@@ -1,11 +1,14 @@
 //! Single values as they are typed.
 
+pub(crate) mod form;
+pub(crate) mod target;
+
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use iolag_model::{Granularity, Nanoseconds, OnHang, Operation, Order, Pattern, Phase, parse_duration};
 
-use crate::args::form::MetadataForm;
+use crate::args::values::form::MetadataForm;
 
 macro_rules! by_name {
     ($function:ident, $type:ty, $choices:expr) => {

@@ -24,7 +24,7 @@ impl TypedValueParser for TargetParser {
 /// Understands directories to measure in. What would be said of a URL later, as of a directory that is not there, would repeat its
 /// password.
 #[derive(Clone)]
-pub(super) struct DirectoryParser;
+pub(crate) struct DirectoryParser;
 
 impl TypedValueParser for DirectoryParser {
     type Value = PathBuf;

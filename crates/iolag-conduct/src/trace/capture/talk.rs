@@ -1,0 +1,83 @@
+//! What keeper and capturer tell each other: one JSON object per line.
+
+use std::path::PathBuf;
+
+use iolag_model::{RunRecord, TraceAbout, TraceEnding, TraceSummary, Trust};
+use serde::{Deserialize, Serialize};
+
+/// From the capturer to the keeper.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum FromCapturer {
+    /// Everything is there; the command is started when the keeper says so.
+    Ready(Box<TraceAbout>),
+    /// The trace is written from now on.
+    Opened {
+        /// Where.
+        path: PathBuf,
+        /// Its run, if it is one.
+        record: Option<Box<RunRecord>>,
+    },
+    /// strace is there, and with it the command.
+    Started,
+    /// The command has ended, but not all that it has started.
+    LeftBehind,
+    /// The command has not taken a Ctrl-C, since it waits in the kernel: where.
+    Stuck(String),
+    /// Everything is read; the file is not durable yet.
+    Read(Box<Read>),
+    /// What became of the file.
+    Kept(Result<(), String>),
+    /// Nothing was traced: the exit code, and one sentence.
+    Failed(u8, String),
+}
+
+/// What was read.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Read {
+    pub(super) summary: TraceSummary,
+    pub(super) ending: TraceEnding,
+    /// Programs that ran without their rights.
+    pub(super) without_rights: Vec<String>,
+    /// What could not be ended, by name and where it waits.
+    pub(super) left: Vec<String>,
+    /// Why the program was not executed at all, if it was not.
+    pub(super) not_executed: Option<String>,
+}
+
+impl Read {
+    /// Says in the record of a run what is known once everything is read.
+    pub(super) fn put_into(&self, record: &mut RunRecord) {
+        if let Some(cut) = &self.ending.cut {
+            record.state.add_reason(format!("the trace ends before the program: {cut}"));
+        }
+        record.trust.extend(self.doubt());
+    }
+
+    /// What those programs did that ran without their rights is not what they do.
+    pub(super) fn doubt(&self) -> Option<Trust> {
+        let (names, verb) = match &self.without_rights[..] {
+            [] => return None,
+            [one] => (one.clone(), "runs"),
+            several => (several.join(", "), "run"),
+        };
+        Some(Trust {
+            doubt: format!(
+                "{names} {verb} with more rights than yours, and had to do without them: a program that is traced has none but its tracer's"
+            ),
+            advice: "trace it as root, or trace the program that it starts".to_owned(),
+        })
+    }
+}
+
+/// From the keeper to the capturer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum ToCapturer {
+    /// Start the command.
+    Go,
+    /// The user wants to go on without the rest: a process is let go, a command asked to end.
+    Stop,
+    /// Ctrl-C was typed at the terminal, where the command has heard it, too.
+    Interrupted,
+    /// At once: a command is ended.
+    Leave,
+}

@@ -1,0 +1,107 @@
+//! `iolag trace --from`: text of strace becomes a run or a file, and can be shown, reported, exported and removed.
+
+use std::fs;
+
+use crate::user::{User, text};
+
+const LINES: &str = "\
+7 1700000000.000100 execve(\"/usr/bin/prog\", 0x1, 0x2) = 0 <0.000100>
+7 1700000000.000300 openat(AT_FDCWD, \"/opt/secret/a\", O_RDONLY) = -1 ENOENT (No such file or directory) <0.000010>
+7 1700000000.000400 openat(AT_FDCWD, \"/etc/hosts\", O_RDONLY) = 3 <0.000010>
+";
+
+fn with_text(name: &str) -> (User, String) {
+    let user = User::new();
+    let path = user.path(name);
+    fs::write(&path, LINES).unwrap();
+    (user, path.display().to_string())
+}
+
+#[test]
+fn a_trace_is_a_run_like_any_other() {
+    let (user, path) = with_text("a.strace");
+    let said = user.fine(&["trace", "--from", &path, "--label", "site=here"]);
+    assert!(said.output.contains("1 process made 3 calls, of which 1 failed"), "{}", said.output);
+    let list = user.fine(&["list"]).output;
+    assert!(
+        list.contains("trace, prog") && list.contains("site=here") && list.contains("2023-11-14"),
+        "{list}"
+    );
+    let shown = user.fine(&["show"]).output;
+    assert_eq!(shown, said.output, "it is computed again");
+    let document = user.document("last");
+    assert_eq!((text(&document, "kind"), &document["summary"]["calls"]), ("trace", &3.into()));
+    let page = user.path("page.html");
+    user.fine(&["report", "last", "-o", page.to_str().unwrap()]);
+    let page = fs::read_to_string(page).unwrap();
+    assert!(page.contains("What a program asked of the file systems") && page.contains("/opt/secret"));
+    for arguments in [&["compare", "last", "last"][..], &["baseline", "set", "base", "last"]] {
+        let said = user.iolag(arguments);
+        assert_eq!(said.code, 2, "{said:?}");
+        assert!(said.errors.contains("is a trace, of which there is no comparison"), "{}", said.errors);
+    }
+    let csv = user.iolag(&["show", "--format", "csv"]);
+    assert!(csv.code == 2 && csv.errors.contains("a trace has calls and no samples"), "{csv:?}");
+    user.fine(&["rm", "last", "--yes"]);
+    assert!(!user.fine(&["list"]).output.contains("trace"));
+}
+
+#[test]
+fn calls_are_exported_and_read_again() {
+    let (user, path) = with_text("a.strace");
+    user.fine(&["trace", "--from", &path, "-q"]);
+    let csv = user.fine(&["export"]).output;
+    assert!(csv.starts_with("call,task,process,") && csv.contains("/opt/secret/a"), "{csv}");
+    let strace = user.path("again.strace");
+    user.fine(&["export", "--format", "strace", "-o", strace.to_str().unwrap()]);
+    user.fine(&["trace", "--from", strace.to_str().unwrap(), "-q"]);
+    assert_eq!(user.fine(&["export"]).output, csv);
+    let parquet = user.path("calls.parquet");
+    user.fine(&["export", "--format", "parquet", "-o", parquet.to_str().unwrap()]);
+    assert!(fs::read(parquet).unwrap().starts_with(b"PAR1"));
+    let said = user.iolag(&["export", "--format", "json"]);
+    assert!(said.code == 2 && said.errors.contains("choose --format csv, parquet or strace"), "{said:?}");
+}
+
+#[test]
+fn a_trace_in_a_file_is_taken_where_a_run_is() {
+    let (user, path) = with_text("a.strace");
+    let file = user.path("t.iolag");
+    let file = file.to_str().unwrap();
+    let said = user.fine(&["trace", "--from", &path, "--anonymise", "-o", file]);
+    assert!(said.output.contains("1 process made 3 calls"), "{}", said.output);
+    assert!(!user.fine(&["list"]).output.contains("trace, "), "it is no run");
+    assert_eq!(user.fine(&["show", file]).output, said.output);
+    let csv = user.fine(&["export", file]).output;
+    assert!(!csv.contains("secret") && csv.contains(",ENOENT,"), "{csv}");
+    let page = user.path("page.html");
+    user.fine(&["report", file, "-o", page.to_str().unwrap()]);
+    assert!(!fs::read_to_string(page).unwrap().contains("secret"));
+}
+
+#[test]
+fn what_cannot_be_read_is_said_in_a_sentence_and_nothing_is_kept() {
+    let (user, path) = with_text("a.strace");
+    let other = user.path("other");
+    fs::write(&other, "hello\n").unwrap();
+    let other = other.to_str().unwrap();
+    for (arguments, code, sentence) in [
+        (
+            &["trace", "--from", other][..],
+            3,
+            "is no text of strace: none of its 1 line is a system call, line 1 is \"hello\"",
+        ),
+        (&["trace", "--from", "./nowhere"], 3, "No such file or directory"),
+        (&["trace", "--from", &path, other], 2, "does not: name the others, or it alone"),
+        (
+            &["show", other],
+            3,
+            "it is no trace of iolag; text of strace is read with: iolag trace --from FILE",
+        ),
+    ] {
+        let said = user.iolag(arguments);
+        assert_eq!((said.code, said.output.as_str()), (code, ""), "{said:?}");
+        assert!(said.errors.contains(sentence) && said.errors.lines().count() == 1, "{}", said.errors);
+    }
+    assert!(!user.fine(&["list"]).output.contains("trace"));
+}
