@@ -7,12 +7,15 @@
 //! Limits: [`machine`], [`memory`] and [`mounts`] read kernel tables only and may run in the keeper. [`file_system`]
 //! asks the file system itself and belongs in a process that may hang.
 
+pub mod client_counters;
 pub mod facts;
 pub mod file_system;
 mod file_system_kinds;
 pub(crate) mod limits;
+mod llite;
 pub mod machine;
 pub mod memory;
+mod mountstats;
 mod striping;
 
 use std::fs::File;

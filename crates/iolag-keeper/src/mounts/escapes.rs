@@ -2,7 +2,7 @@
 
 /// Bytes with the kernel's escapes undone: a backslash and three octal digits up to \377 (blank \040, tab \011,
 /// newline \012, backslash \134, # \043). Any other backslash stands for itself.
-pub(super) fn unescape(field: &[u8]) -> Vec<u8> {
+pub fn unescape(field: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(field.len());
     let mut rest = field;
     while let Some((first, tail)) = rest.split_first() {

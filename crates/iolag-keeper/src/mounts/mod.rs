@@ -16,7 +16,7 @@ use std::io::Read;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
-use escapes::unescape;
+pub use escapes::unescape;
 pub use redaction::{redact_options, redact_source};
 
 /// Of a table longer than this (some 100,000 mounts) only the beginning is read.
