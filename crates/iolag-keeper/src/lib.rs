@@ -15,7 +15,9 @@ mod signals;
 
 pub use children::adopted::Adopted;
 pub use children::child::{Child, Consumption, Ending, Orphanage};
-pub use children::evidence::{Halt, evidence, evidence_of_all, halt, processor_use, start_ticks};
+pub use children::evidence::{
+    Doing, Halt, doing, evidence, evidence_of_all, halt, processor_use, start_ticks,
+};
 pub use children::family::{descendants, members_of_session};
 pub use children::messenger::{Inbox, Messenger, Outbox};
 pub use children::separation::{leave_inheritance, leave_standard_streams};

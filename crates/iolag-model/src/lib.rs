@@ -28,7 +28,7 @@ mod units;
 
 pub use columns::{Column, SampleColumns};
 pub use detail::{Detail, DetailError, DetailKind, MAXIMUM_DETAIL_BYTES};
-pub use explain::{CallTimes, Counted, RequestTimes};
+pub use explain::*;
 pub use fingerprint::Fingerprint;
 pub use history::{
     Batch, BatchContent, BatchId, Configuration, ConfigurationKey, Event, EventSource, EventState, Evidence,

@@ -112,13 +112,44 @@ pub fn processor_use(process: u32) -> Option<u64> {
     Some(busy_ticks + worked_ns.sum::<u64>())
 }
 
+/// What the first thread of a process is doing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Doing {
+    /// It works, or waits for a processor, or is gone.
+    NoWaiting,
+    /// It waits in this function of the kernel.
+    WaitsIn(String),
+    /// It waits, and the kernel does not tell where.
+    WaitsSomewhere,
+}
+
+/// Whether, and in which function of the kernel, the first thread of a process waits.
+pub fn doing(process: u32) -> Doing {
+    let directory = format!("/proc/{process}/task/{process}");
+    let state = told(&directory, "stat").unwrap_or_default();
+    if !matches!(ProcessStat::of(&state).state(), Some("S" | "D" | "I" | "K")) {
+        return Doing::NoWaiting;
+    }
+    let in_stack = || Some(frames(&told(&directory, "stack")?).first()?.split('+').next()?.to_owned());
+    told(&directory, "wchan").or_else(in_stack).map_or(Doing::WaitsSomewhere, Doing::WaitsIn)
+}
+
+/// What a file of a process or thread says, if it says anything.
+fn told(directory: &str, name: &str) -> Option<String> {
+    read(&format!("{directory}/{name}")).filter(|told| told != "0" && !told.is_empty())
+}
+
+/// The functions of a stack of the kernel, innermost first.
+fn frames(stack: &str) -> Vec<&str> {
+    stack.lines().filter_map(|line| line.split("] ").nth(1)).take(12).collect()
+}
+
 fn describe(text: &mut String, directory: &str) {
-    let told =
-        |name: &str| read(&format!("{directory}/{name}")).filter(|told| told != "0" && !told.is_empty());
+    let told = |name: &str| told(directory, name);
     let stat = told("stat").unwrap_or_default();
     let state = ProcessStat::of(&stat).state().unwrap_or("gone");
     let stack = told("stack").unwrap_or_default();
-    let frames: Vec<_> = stack.lines().filter_map(|line| line.split("] ").nth(1)).take(12).collect();
+    let frames = frames(&stack);
     // A thread that sleeps and still stands in the scheduler's queue (Linux 6.12 and later) has no wait channel, but a stack.
     let sleeps_in = || Some(frames.first()?.split('+').next()?.to_owned()).filter(|_| state != "R");
     let _ = write!(text, "state {state}");
@@ -139,6 +170,30 @@ pub(crate) fn read(path: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn where_a_process_waits_is_looked_up() {
+        use crate::{Child, Orphanage};
+        use iolag_model::Nanoseconds;
+        let mut sleeper = Child::fork("test", Orphanage::Die, || {
+            std::thread::sleep(std::time::Duration::from_secs(600));
+            0
+        })
+        .unwrap();
+        let is_found = (0..10_000).any(|_| {
+            sleeper.wait(Nanoseconds::from_milliseconds(2));
+            match doing(sleeper.id()) {
+                Doing::WaitsIn(function) => function.contains("sleep"),
+                // Where neither is told to us.
+                Doing::WaitsSomewhere => true,
+                Doing::NoWaiting => false,
+            }
+        });
+        assert!(is_found, "{:?}", doing(sleeper.id()));
+        sleeper.end(Nanoseconds::from_seconds(5));
+        assert_eq!(doing(sleeper.id()), Doing::NoWaiting);
+        assert_eq!(doing(u32::MAX >> 1), Doing::NoWaiting);
+    }
 
     #[test]
     fn a_sleeping_thread_is_described() {

@@ -1,5 +1,14 @@
-//! Why a place is slow: what was seen of it.
+//! Why a place is slow: what was seen of it ([`SeenPlace`]), and what that comes to ([`Explanation`]).
 
 mod counters;
+mod explanation;
+mod seen;
 
 pub use counters::{CallTimes, Counted, RequestTimes};
+pub use explanation::{
+    CacheWord, Caches, Explanation, ExplanationWord, Lack, Layer, NameServiceWord, NameTimes, Part,
+    PartReason, Subject,
+};
+pub use seen::{
+    Connecting, LIST_PAIRS, ListPair, ProbeEnd, Probed, SeenPlace, ServedBy, UNKNOWN_FUNCTION, Waits,
+};
