@@ -9,6 +9,7 @@
 //! docs/statistics.md.
 
 pub mod compare;
+mod explain;
 mod figure_column;
 mod finding;
 pub mod history;
@@ -16,6 +17,7 @@ mod parallel;
 mod run;
 mod statistics;
 
+pub use explain::explain;
 pub use finding::basis::Basis;
 pub use finding::of_histories::HistoryFound;
 pub use finding::of_runs::*;
