@@ -14,6 +14,7 @@ mod check;
 mod contact;
 pub mod environment;
 mod exit_code;
+mod explain;
 mod failure;
 mod messages;
 mod ping;
@@ -42,6 +43,7 @@ pub use contact::scout::{
 pub use contact::start::{Found, Keeper, become_keeper, leave_current_directory, send_scouts};
 pub use environment::limits::{Limits, Needs};
 pub use exit_code::ExitCode;
+pub use explain::conducting::conduct_explain;
 pub use failure::Failure;
 pub use messages::{Stored, tags_of_run};
 pub use ping::conducting::{PingAttendant, conduct_ping};

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use iolag_model::ServedBy;
+
 use super::read_at_most;
 
 /// Types whose data lives on another machine. A file system in user space counts by its subtype (`fuse.sshfs`).
@@ -72,6 +74,22 @@ pub fn is_network(kind: &str) -> bool {
     NETWORK.contains(&kind)
 }
 
+/// Types whose data is on a device, as far as the kernel knows.
+const DEVICE: &[&str] = &[
+    "bcachefs", "btrfs", "erofs", "exfat", "ext2", "ext3", "ext4", "f2fs", "iso9660", "jfs", "nilfs2",
+    "ntfs3", "reiserfs", "squashfs", "udf", "vfat", "xfs", "zfs",
+];
+
+/// Who answers what is asked of a file system of this type.
+pub fn served_by(kind: &str) -> ServedBy {
+    match kind {
+        kind if kind == "fuse" || kind == "fuseblk" || kind.starts_with("fuse.") => ServedBy::Process,
+        kind if is_network(kind) => ServedBy::Servers,
+        kind if is_memory(kind) || DEVICE.contains(&kind) => ServedBy::ThisMachine,
+        _ => ServedBy::Unknown,
+    }
+}
+
 /// Whether a file system of this type keeps its data in memory only.
 pub fn is_memory(kind: &str) -> bool {
     matches!(kind, "tmpfs" | "ramfs" | "devtmpfs" | "rootfs" | "hugetlbfs")
@@ -135,6 +153,21 @@ mod tests {
         }
         for kind in ["tmpfs", "ramfs", "devtmpfs"] {
             assert!(is_memory(kind) && !is_network(kind), "{kind}");
+        }
+    }
+
+    #[test]
+    fn who_answers_is_said_only_where_it_is_sure() {
+        for (kind, answers) in [
+            ("nfs4", ServedBy::Servers),
+            ("fuse.sshfs", ServedBy::Process),
+            ("fuse", ServedBy::Process),
+            ("ext4", ServedBy::ThisMachine),
+            ("tmpfs", ServedBy::ThisMachine),
+            ("overlay", ServedBy::Unknown),
+            ("virtiofs", ServedBy::Unknown),
+        ] {
+            assert_eq!(served_by(kind), answers, "{kind}");
         }
     }
 

@@ -4,7 +4,7 @@
 //! reading is bounded in size; secrets are removed where text is parsed, so that no later code can print them; of the
 //! process environment only the batch systems' job variables are looked at.
 //!
-//! Limits: [`machine`], [`memory`] and [`mounts`] read kernel tables only and may run in the keeper. [`file_system`]
+//! Limits: [`machine`], [`memory`], [`mounts`] and [`client_counters`] read kernel tables only and may run in the keeper. [`file_system`]
 //! asks the file system itself and belongs in a process that may hang.
 
 pub mod client_counters;
@@ -22,7 +22,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-pub use file_system_kinds::{is_memory, is_network};
+pub use file_system_kinds::{is_memory, is_network, served_by};
 pub use iolag_keeper::mounts::{self, redact_options, redact_source};
 
 /// At most `limit_bytes` of a file, as far as they can be read; `None` if it cannot be opened or its first read fails

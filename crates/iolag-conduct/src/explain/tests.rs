@@ -1,0 +1,77 @@
+//! From what the kernel writes to who is named: the file of a real client, and the same with what a slow network, a slow server or a client with too
+//! few slots add to it.
+
+use iolag_analysis::explain;
+use iolag_model::{
+    Connecting, Counted, ExplanationWord, FileSystem, Layer, ListPair, Nanoseconds, ProbeEnd, Probed,
+    SeenPlace, ServedBy, Waits,
+};
+
+use crate::environment::client_counters::ClientCounters;
+
+const RECORDED: &str = include_str!("../environment/recorded/mountstats-5.x");
+const NAMES: u64 = 40;
+
+/// What was counted between the recorded reading and one after `requests` more of GETATTR, with so many milliseconds in the queue, under way and in all.
+fn counted(requests: u64, [queue, round_trip, execute]: [u64; 3]) -> Counted {
+    let take = |text: &str| {
+        let proc = tempfile::tempdir().unwrap();
+        std::fs::create_dir(proc.path().join("self")).unwrap();
+        std::fs::write(proc.path().join("self/mountstats"), text).unwrap();
+        let file_system =
+            FileSystem { kind: "nfs".into(), mount_point: "/mnt".into(), ..FileSystem::default() };
+        ClientCounters::take(&file_system, proc.path(), proc.path())
+    };
+    let total = requests + 2;
+    let later = RECORDED.replace("age:\t159", "age:\t165").replace(
+        "GETATTR: 2 2 0 208 224 0 0 0 0",
+        &format!("GETATTR: {total} {total} 0 4368 4704 {queue} {round_trip} {execute} 0"),
+    );
+    assert_ne!(later, RECORDED);
+    take(&later).since(&take(RECORDED))
+}
+
+/// A place that took so many milliseconds, each time it was asked.
+fn place(took: u64, counted: Counted, connecting: Connecting) -> SeenPlace {
+    let probed = Probed {
+        took_ns: Nanoseconds::from_milliseconds(took),
+        end: ProbeEnd::Ended,
+        processor_ns: Nanoseconds::from_milliseconds(2),
+        counted,
+        waits: Waits::default(),
+    };
+    let pair = ListPair { names: probed.clone(), numbers: probed.clone() };
+    SeenPlace {
+        directory: "/mnt".into(),
+        file_system: FileSystem::default(),
+        served_by: ServedBy::Servers,
+        names: NAMES,
+        first: probed.clone(),
+        again: probed,
+        pairs: vec![pair; 5],
+        start_ns: Nanoseconds::from_milliseconds(2),
+        connecting,
+    }
+}
+
+fn named(took: u64, times: [u64; 3], connecting: Connecting) -> (ExplanationWord, Vec<Layer>) {
+    let explained = explain(place(took, counted(NAMES, times), connecting));
+    (explained.word, explained.parts[0].layers.clone())
+}
+
+#[test]
+fn each_layer_is_named_by_the_counters_of_a_real_client() {
+    let far = || Connecting::Took(Nanoseconds::from_milliseconds(48));
+    let near = || Connecting::Took(Nanoseconds(200_000));
+    let unknown = || Connecting::Unknown("no connection can be opened".into());
+    let because = |layers: &[Layer]| (ExplanationWord::Because, layers.to_vec());
+    let slow_answers = [4, 2000, 2012];
+    assert_eq!(named(2020, slow_answers, far()), because(&[Layer::Network]));
+    assert_eq!(named(2020, slow_answers, near()), because(&[Layer::Server]));
+    assert_eq!(named(2020, slow_answers, unknown()), because(&[Layer::Network, Layer::Server]));
+    assert_eq!(named(2020, [1980, 12, 2000], near()), because(&[Layer::Client]));
+    // Nothing of it was asked of the server.
+    assert_eq!(named(2020, [0, 0, 0], near()), because(&[Layer::Client]));
+    // Others asked it for far more.
+    assert_eq!(named(300, slow_answers, far()).0, ExplanationWord::CannotTell);
+}
