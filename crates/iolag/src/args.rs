@@ -21,7 +21,7 @@ use clap::{Parser, Subcommand};
 use iolag_backend::redact;
 
 pub use bench::{BenchArguments, BenchPlaces, CampaignArguments};
-pub use check::Check;
+pub use check::{Check, Explain};
 pub use compare::{Compare, CompareForm, HistorySide, SAME_WITHIN, SideChoice, SideName, parse_side};
 pub use export::{Export, ExportForm};
 pub use history::{
@@ -76,6 +76,8 @@ pub enum Command {
     Ping(Ping),
     /// Keep measuring, through every hang, and remember it for years
     Watch(Box<Watch>),
+    /// Say why a place is slow: name service, cache, client, network or server
+    Explain(Explain),
     /// Run one workload
     Bench {
         /// Which.
@@ -136,6 +138,7 @@ impl Command {
             Self::Ping(options) => !options.run.launch.alone,
             Self::Watch(options) => !options.launch.alone && options.touches_directories(),
             Self::Trace(_)
+            | Self::Explain(_)
             | Self::Plan(_)
             | Self::List(_)
             | Self::Show(_)

@@ -94,6 +94,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Check(options) => commands::check::run(options, common),
         Command::Ping(options) => commands::ping::run(options, common),
         Command::Watch(options) => commands::watch::run(options, common),
+        Command::Explain(options) => commands::explain::run(options, common),
         Command::Bench { bench } => commands::bench::run(bench, common),
         Command::Trace(options) => commands::trace::run(options, common),
         Command::Run(options) => commands::plan::run(options, common),

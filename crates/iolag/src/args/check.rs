@@ -1,4 +1,4 @@
-//! What the user can type of a check.
+//! What the user can type of a check, and of an explanation.
 
 use std::path::PathBuf;
 
@@ -36,4 +36,15 @@ pub struct Check {
     #[command(flatten)]
     #[expect(missing_docs, reason = "flattened options document themselves")]
     pub run: RunOptions,
+}
+
+/// `iolag explain`.
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// Directory to look at; nothing is written there
+    #[arg(value_name = "DIR", value_parser = DirectoryParser)]
+    pub directory: PathBuf,
+    /// After this long without an answer the directory hangs
+    #[arg(long, value_name = "DURATION", default_value = "15s", allow_hyphen_values = true, value_parser = parse_period)]
+    pub deadline: Nanoseconds,
 }

@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod check;
 pub mod compare;
+pub mod explain;
 pub mod history;
 pub mod ping;
 pub mod plan;

@@ -12,6 +12,7 @@ mod bench;
 mod check;
 mod compare;
 mod copies;
+mod explain;
 mod lost_output;
 mod report;
 mod runs;

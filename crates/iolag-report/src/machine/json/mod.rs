@@ -2,9 +2,11 @@
 
 mod comparison;
 mod doubts;
+mod explanation;
 mod history;
 pub(crate) mod run;
 
 pub use comparison::write_comparison_json;
+pub use explanation::write_explanation_json;
 pub use history::{write_batches_json, write_history_json, write_notes_json};
 pub use run::{write_baselines_json, write_json, write_list_json};
