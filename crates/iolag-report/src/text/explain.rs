@@ -119,6 +119,12 @@ fn part_line(explained: &Explanation, part: &Part) -> String {
 }
 
 fn reason(explained: &Explanation, reason: &PartReason) -> String {
+    // Of several listings, those of one: its time is what is divided.
+    let listings = match explained.subject {
+        Subject::First => 1,
+        Subject::LongListing => explained.seen.pairs.len().max(1) as u64,
+    };
+    let told = |requests: u64| counted(requests.div_ceil(listings), "request", "requests");
     let each = |time: Nanoseconds, requests: u64| Nanoseconds(time.0 / requests.max(1));
     match reason {
         PartReason::Difference => {
@@ -129,18 +135,18 @@ fn reason(explained: &Explanation, reason: &PartReason) -> String {
         PartReason::Queue { requests: 0, .. } => "no request was sent: it is its own work".into(),
         PartReason::Queue { queue_ns, requests } => format!(
             "{} waited {} each to be sent; the rest is its own work",
-            counted(*requests, "request", "requests"),
+            told(*requests),
             each(*queue_ns, *requests)
         ),
         PartReason::Way { connect_ns, requests } => {
             format!(
                 "a connection opens in {connect_ns}, and so long was the way of each of {}",
-                counted(*requests, "request", "requests")
+                told(*requests)
             )
         }
         PartReason::RoundTrip { round_trip_ns, requests } => format!(
             "{} were answered {} after they were sent",
-            counted(*requests, "request", "requests"),
+            told(*requests),
             each(*round_trip_ns, *requests)
         ),
         PartReason::ServingProcess { function, found, looks } => {
