@@ -1,7 +1,9 @@
 //! The gate that every request passes before it is executed: at once, later, refused, or held.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use fuser::Errno;
 
@@ -39,9 +41,23 @@ struct State {
     changes: u32,
     /// What happens to the one with this number, from 1.
     trap: Option<(u32, Verdict)>,
+    /// Requests since the mount, by kind and name.
+    requests: HashMap<(FuseCall, String), u64>,
+    /// When the last of those that are served one at a time is done.
+    served_until: Option<Instant>,
 }
 
 impl State {
+    /// When a request is done that comes now, and is served for `time` when all before it are done.
+    ///
+    /// Who asks again while the answer is still on its way, or a thread still wakes, counts as having waited: a single caller is
+    /// served at the same pace as several, and what the machine adds to a request is not added up.
+    fn take_turn(&mut self, time: Duration) -> Instant {
+        let now = Instant::now();
+        let begin = self.served_until.filter(|until| *until + time > now).unwrap_or(now);
+        *self.served_until.insert(begin + time)
+    }
+
     /// Counts the request; what the trap does to it.
     fn trap(&mut self, call: FuseCall) -> Option<Verdict> {
         if !call.changes() {
@@ -68,6 +84,7 @@ impl Gate {
     ) {
         let mut state = self.state();
         let name = name.to_string_lossy();
+        *state.requests.entry((call, name.clone().into_owned())).or_default() += 1;
         let trapped = state.trap(call);
         let rule = state.rules.iter().rev().find(|rule| rule.concerns(call, &name));
         match trapped.or(rule.map(|rule| rule.verdict)).unwrap_or(Verdict::Answer) {
@@ -85,6 +102,13 @@ impl Gate {
             Verdict::Delay(time) => {
                 std::thread::spawn(move || {
                     std::thread::sleep(time);
+                    answer(reply, execute());
+                });
+            }
+            Verdict::Serial(time) => {
+                let done = state.take_turn(time);
+                std::thread::spawn(move || {
+                    std::thread::sleep(done.saturating_duration_since(Instant::now()));
                     answer(reply, execute());
                 });
             }
@@ -106,6 +130,15 @@ impl Gate {
                 "ok".to_owned()
             }
             Command::Changes => state.changes.to_string(),
+            Command::Requests { call, pattern } => {
+                let rule = Rule { call, pattern, verdict: Verdict::Answer };
+                let counts = state.requests.iter();
+                let asked: u64 = counts
+                    .filter(|((call, name), _)| rule.concerns(*call, name))
+                    .map(|(_, count)| count)
+                    .sum();
+                asked.to_string()
+            }
             Command::Release => {
                 state.rules.clear();
                 state.trap = None;

@@ -126,6 +126,20 @@ impl FuseMount {
         self.add(None, "*", Verdict::Delay(time));
     }
 
+    /// From now on serves one request at a time, each for `time`, which is rounded down to milliseconds, in the order in which they come.
+    pub fn serve_one_at_a_time(&self, time: Duration) {
+        self.add(None, "*", Verdict::Serial(time));
+    }
+
+    /// How many requests came since the mount, of this kind or of all, about this name (last component, `*` for any text).
+    ///
+    /// # Panics
+    /// If the daemon does not answer within 60 s.
+    pub fn requests(&self, call: Option<FuseCall>, name: &str) -> u64 {
+        let answer = self.tell(&Command::Requests { call, pattern: name.to_owned() });
+        answer.parse().unwrap_or_else(|_| panic!("the FUSE daemon answered {answer:?} instead of a count"))
+    }
+
     /// From now on executes and answers requests of this kind about this name after `time`.
     pub fn delay(&self, call: FuseCall, name: &str, time: Duration) {
         self.add(Some(call), name, Verdict::Delay(time));

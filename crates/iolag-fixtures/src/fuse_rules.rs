@@ -79,6 +79,8 @@ pub(crate) enum Verdict {
     Answer,
     /// It is executed and answered after this time.
     Delay(Duration),
+    /// It is executed and answered when all are done that came before it under such a verdict, and this time besides.
+    Serial(Duration),
     /// It is not executed; the answer is this errno.
     Fail(i32),
     /// It is taken, and neither executed nor answered until all are released.
@@ -118,6 +120,8 @@ pub(crate) enum Command {
     Trap { change: u32, verdict: Verdict },
     /// Tell how many requests have changed something since then.
     Changes,
+    /// Tell how many requests of one kind (or all) about such a name came since the mount.
+    Requests { call: Option<FuseCall>, pattern: String },
 }
 
 /// A line that is no command.
@@ -128,8 +132,8 @@ impl fmt::Display for CommandError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             formatter,
-            "{:?} is no command: expected `hang|withhold CALL|* PATTERN`, `trap CHANGE withhold|ERRNO`, `changes`, `delay CALL|* PATTERN MILLISECONDS`, \
-             `fail CALL|* PATTERN ERRNO`, `release` or `held`",
+            "{:?} is no command: expected `hang|withhold CALL|* PATTERN`, `trap CHANGE withhold|ERRNO`, `changes`, `requests CALL|* PATTERN`, \
+             `delay|serial CALL|* PATTERN MILLISECONDS`, `fail CALL|* PATTERN ERRNO`, `release` or `held`",
             self.0
         )
     }
@@ -145,6 +149,9 @@ impl fmt::Display for Command {
                 return write!(formatter, "trap {change} {errno}");
             }
             Self::Trap { change, .. } => return write!(formatter, "trap {change} withhold"),
+            Self::Requests { call, pattern } => {
+                return write!(formatter, "requests {} {pattern}", call.map_or("*", FuseCall::name));
+            }
             Self::Add(rule) => rule,
         };
         let (call, pattern) = (rule.call.map_or("*", FuseCall::name), &rule.pattern);
@@ -153,6 +160,7 @@ impl fmt::Display for Command {
             Verdict::Hang => write!(formatter, "hang {call} {pattern}"),
             Verdict::Withhold => write!(formatter, "withhold {call} {pattern}"),
             Verdict::Delay(time) => write!(formatter, "delay {call} {pattern} {}", time.as_millis()),
+            Verdict::Serial(time) => write!(formatter, "serial {call} {pattern} {}", time.as_millis()),
             Verdict::Fail(errno) => write!(formatter, "fail {call} {pattern} {errno}"),
         }
     }
@@ -185,15 +193,18 @@ impl FromStr for Command {
             "*" => None,
             name => Some(*FuseCall::ALL.iter().find(|call| call.name() == name).ok_or_else(error)?),
         };
+        let pattern = pattern.to_owned();
         let verdict = match (verb, number) {
+            ("requests", None) => return Ok(Self::Requests { call, pattern }),
             ("answer", None) => Verdict::Answer,
             ("hang", None) => Verdict::Hang,
             ("withhold", None) => Verdict::Withhold,
             ("delay", Some(milliseconds)) => Verdict::Delay(Duration::from_millis(milliseconds.into())),
+            ("serial", Some(milliseconds)) => Verdict::Serial(Duration::from_millis(milliseconds.into())),
             ("fail", Some(errno)) if errno > 0 => Verdict::Fail(errno as i32),
             _ => return Err(error()),
         };
-        Ok(Self::Add(Rule { call, pattern: pattern.to_owned(), verdict }))
+        Ok(Self::Add(Rule { call, pattern, verdict }))
     }
 }
 
@@ -242,6 +253,9 @@ mod tests {
             "withhold mkdir x",
             "hang * *",
             "delay read big* 250",
+            "serial * * 1",
+            "requests lookup file-*",
+            "requests * *",
             "fail lookup x 116",
             "answer open y",
         ] {

@@ -310,3 +310,34 @@ fn a_skipped_test_is_named_in_the_file() {
     assert_eq!(fs::read_to_string(file.path()).unwrap(), expected);
     assert!(String::from_utf8_lossy(&output.stderr).contains(expected));
 }
+
+#[test]
+fn requests_are_counted_and_served_one_at_a_time() {
+    const ASKERS: u32 = 4;
+    const TIMES: u32 = 25;
+    let Some((_backing, mount)) = mounted() else { return };
+    fs::write(mount.path().join("file"), b"x").unwrap();
+    let before = mount.requests(None, "*");
+    let missed = mount.requests(Some(FuseCall::Lookup), "absent");
+    mount.serve_one_at_a_time(Duration::from_millis(1));
+    let start = Instant::now();
+    std::thread::scope(|scope| {
+        for _ in 0..ASKERS {
+            scope.spawn(|| {
+                for _ in 0..TIMES {
+                    assert!(fs::metadata(mount.path().join("absent")).is_err());
+                }
+            });
+        }
+    });
+    let took = start.elapsed();
+    // Nothing is cached: each is one look-up.
+    assert_eq!(mount.requests(Some(FuseCall::Lookup), "absent") - missed, u64::from(ASKERS * TIMES));
+    let asked = mount.requests(None, "*") - before;
+    assert!(asked >= u64::from(ASKERS * TIMES));
+    assert!(took >= Duration::from_millis(asked - 1), "{asked} requests in {took:?}");
+    assert_eq!(
+        mount.requests(Some(FuseCall::Lookup), "fil*"),
+        mount.requests(Some(FuseCall::Lookup), "file")
+    );
+}
