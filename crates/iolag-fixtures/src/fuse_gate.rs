@@ -33,6 +33,9 @@ refuse! {
 /// A request that was taken and waits; running it answers it. Dropping it would answer EIO, so it is kept.
 type Held = Box<dyn FnOnce() + Send>;
 
+/// For so long the server of one request at a time may have had nothing to do without being idle.
+const SLACK: Duration = Duration::from_millis(10);
+
 #[derive(Default)]
 struct State {
     rules: Vec<Rule>,
@@ -50,11 +53,11 @@ struct State {
 impl State {
     /// When a request is done that comes now, and is served for `time` when all before it are done.
     ///
-    /// Who asks again while the answer is still on its way, or a thread still wakes, counts as having waited: a single caller is
-    /// served at the same pace as several, and what the machine adds to a request is not added up.
+    /// Who asks again within [`SLACK`] counts as having waited all the time: what the machine adds to a request, because a thread wakes
+    /// late, is made up for by the next, so that a single caller is served at the same pace as several.
     fn take_turn(&mut self, time: Duration) -> Instant {
         let now = Instant::now();
-        let begin = self.served_until.filter(|until| *until + time > now).unwrap_or(now);
+        let begin = self.served_until.filter(|until| *until + SLACK > now).unwrap_or(now);
         *self.served_until.insert(begin + time)
     }
 

@@ -335,7 +335,8 @@ fn requests_are_counted_and_served_one_at_a_time() {
     assert_eq!(mount.requests(Some(FuseCall::Lookup), "absent") - missed, u64::from(ASKERS * TIMES));
     let asked = mount.requests(None, "*") - before;
     assert!(asked >= u64::from(ASKERS * TIMES));
-    assert!(took >= Duration::from_millis(asked - 1), "{asked} requests in {took:?}");
+    // Less the last, which others need not wait for, and the slack of the server.
+    assert!(took >= Duration::from_millis(asked - 11), "{asked} requests in {took:?}");
     assert_eq!(
         mount.requests(Some(FuseCall::Lookup), "fil*"),
         mount.requests(Some(FuseCall::Lookup), "file")
