@@ -7,6 +7,7 @@
 //! nothing allocated by iolag. A failed operation is a [`Completion`] with a code; a [`BackendError`] means that the
 //! harness itself cannot go on.
 
+mod absence;
 mod backend;
 mod blocking;
 mod blocks;
@@ -25,6 +26,7 @@ mod tags;
 mod target;
 mod wrapper;
 
+pub use absence::expecting_absence;
 pub use backend::{
     AsyncExecution, AsyncOpening, AsyncSession, Backend, BackendError, Capabilities, Description, Inventory,
     LaneSession, Leftover, Place, Session, SessionOptions,

@@ -32,6 +32,10 @@ impl Request {
     /// As the length of a read: to the end of the object, however long it is. What was read is compared with nothing.
     pub const TO_THE_END: u64 = u64::MAX;
 
+    /// As the length of a stat or an open: the object is not to be there. [`expecting_absence`](crate::expecting_absence) makes
+    /// that a success.
+    pub const ABSENT: u64 = u64::MAX - 1;
+
     /// `operation` on `key` with `bytes` bytes.
     #[inline]
     pub const fn new(operation: Operation, key: ObjectKey, bytes: u64) -> Self {

@@ -34,8 +34,8 @@ pub use machine::{
 };
 pub use text::{
     BaselineContent, CampaignRun, Colour, HistoryHead, Tone, baseline_sentence, baselines_text, batches_text,
-    campaign_text, comparison_text, explanation_text, footnotes_text, history_text, list_text, notes_text,
-    show_head, state_name, trust_text, watch_status_text, wrapped,
+    campaign_text, comparison_text, copies_sentence, copies_text, explanation_text, footnotes_text,
+    history_text, list_text, notes_text, show_head, state_name, trust_text, watch_status_text, wrapped,
 };
 pub use words::comparison::{RuleSentence, rule_sentences};
 pub use workload::command::shell_command;

@@ -7,6 +7,7 @@ mod check;
 mod driving;
 mod metadata;
 mod ping;
+mod set_up;
 mod spec_error;
 mod tasks;
 mod trace;
@@ -32,6 +33,7 @@ pub use metadata::sharing::{SelfReadShare, Sharing, recommended_offset};
 pub use metadata::validation::validate_positions;
 pub use ping::client::{Contact, Doing, Obstacle, Pace, PingClient, PingSchedule, unsent_number};
 pub use ping::probe_session::{PROBED, Part, ProbeSession};
+pub use set_up::client::SetUpClient;
 pub use spec_error::SpecError;
 pub use tasks::{
     CREATED_FILE_BYTES, Compiler, Language, PartEnding, PartRecorder, ProbeTask, TaskError, TaskLimit,

@@ -22,10 +22,19 @@ fn kept(record: &RunRecord, root: &Path) -> String {
 
 fn of_bench(record: &RunRecord, root: &Path, working_name: &str) -> String {
     let (workload, clients) = (workload(&record.spec.workload), record.spec.clients);
+    let who = match record.spec.workload.set_up() {
+        Some(spec) => format!(
+            "{}, each of which makes {} stat and {} open calls",
+            counted(clients.into(), "copy", "copies"),
+            format_count(spec.stats),
+            format_count(spec.opens)
+        ),
+        None => counted(clients.into(), "client", "clients"),
+    };
     format!(
         "measuring {} with {}: {} objects of {} in all ({}), at most {} at one time, in the directory {working_name}; run {} in {}",
         one_line(&record.targets[0].name),
-        counted(clients.into(), "client", "clients"),
+        who,
         format_count(workload.objects_needed(clients)),
         format_bytes(workload.object_bytes()),
         format_bytes(workload.bytes_needed(clients)),

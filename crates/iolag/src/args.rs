@@ -38,6 +38,7 @@ pub use runs::{
 pub use serve::{MetricsElsewhere, Serve};
 pub use trace::{Trace, TracedToo};
 pub use values::form::MetadataForm;
+pub(crate) use values::target::TargetParser;
 pub use watch::{Ping, Unit, Watch};
 
 use crate::commands::bench::Bench;

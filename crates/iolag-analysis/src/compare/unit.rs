@@ -93,7 +93,7 @@ fn facts_of_place(file_system: &FileSystem) -> BTreeMap<Fact, String> {
 }
 
 /// What of a spec is no difference between runs that a user asked for: coordinates and targets, which say it already, and how samples travel.
-const NO_OPTION: [&str; 8] = [
+const NO_OPTION: [&str; 9] = [
     "kind",
     "workload",
     "targets",
@@ -102,6 +102,7 @@ const NO_OPTION: [&str; 8] = [
     "control",
     "ring_bytes",
     "thresholds_ns",
+    "judge_ns",
 ];
 
 /// What users call what is called otherwise in files.

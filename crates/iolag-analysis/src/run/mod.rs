@@ -11,6 +11,7 @@ pub(crate) mod group;
 pub(crate) mod grouping;
 pub(crate) mod metadata;
 pub(crate) mod ping;
+pub(crate) mod set_up;
 pub(crate) mod sightings;
 pub(crate) mod stage_names;
 pub(crate) mod stage_rates;

@@ -8,6 +8,8 @@ pub use super::check::analysis::CheckAnalysis;
 use super::grouping::Grouping;
 pub use super::metadata::analysis::MetadataAnalysis;
 pub use super::ping::analysis::PingAnalysis;
+pub use super::set_up::analysis::{SetUpAnalysis, SetUpCalls};
+pub use super::set_up::copies::{CopiesTime, CopyEnding, CopyTime, SetUpJudgement};
 use super::summary::Summaries;
 pub use super::trace::analysis::TraceAnalysis;
 use super::values::{CellStages, RunQuantity};
@@ -80,6 +82,8 @@ analyses! { $
     Ping(PingAnalysis)
     /// Of `iolag trace`.
     Trace(TraceAnalysis)
+    /// Of `iolag bench setup`.
+    SetUp(SetUpAnalysis)
 }
 
 /// Judges a run by its summaries.

@@ -1,6 +1,7 @@
 //! Conducting a campaign: one run after the other. What goes wrong with one is told and does not end the others.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use iolag_backend::{PlaceProof, Target};
@@ -15,6 +16,7 @@ use crate::bench::compared::unit_of_stored;
 use crate::bench::conductor::Conductor;
 use crate::bench::continuing::{positions, working_place};
 use crate::bench::measurer::{self, BenchAssignment};
+use crate::bench::options::Crew;
 use crate::bench::sides::one_directory::refuse_one_directory;
 use crate::bench::sides::putting_back::note;
 use crate::bench::sides::{Afterwards, Side, Undone, When, execute};
@@ -253,11 +255,7 @@ impl Conducting<'_> {
             root: found.root.clone(),
             spool_parent,
             planned_places,
-            groups: vec![GroupPlan {
-                name: record.targets[0].name.clone(),
-                clients: (0..record.spec.clients).collect(),
-                measure: Box::new(|exchange, outbox| measurer::measure(&assignment, exchange, outbox)),
-            }],
+            groups: groups(options.crew, &record, &assignment),
             policy: Policy { give_up_after: options.patience(), ..Policy::of(&record.spec) },
             record,
             token,
@@ -313,6 +311,21 @@ impl Conducting<'_> {
         };
         Ok((record(self.keeper, found, beginning), spool_parent))
     }
+}
+
+/// The processes of a run: one for all clients, or one for each.
+fn groups<'a>(crew: Crew, record: &RunRecord, assignment: &'a BenchAssignment) -> Vec<GroupPlan<'a>> {
+    let all = 0..record.spec.clients;
+    let processes: Vec<Range<u32>> = match crew {
+        Crew::Clients => vec![all],
+        Crew::Copies => all.map(|copy| copy..copy + 1).collect(),
+    };
+    let group = |clients: Range<u32>| GroupPlan {
+        name: record.targets[0].name.clone(),
+        clients: clients.clone().collect(),
+        measure: Box::new(move |exchange, outbox| measurer::measure(assignment, &clients, exchange, outbox)),
+    };
+    processes.into_iter().map(group).collect()
 }
 
 fn not_begun(how: &str) -> Failure {
@@ -371,11 +384,17 @@ fn refuse_too_little_space(
 fn doubts(campaign: &Campaign, point: &Point) -> Vec<Trust> {
     let (clients, processors) =
         (point.spec.clients, std::thread::available_parallelism().map_or(1, usize::from) as u32);
+    let crew = campaign.options.crew;
     let crowded = || Trust {
         doubt: format!(
-            "{clients} clients share {processors} processors: they wait for each other, not only for the storage"
+            "{clients} {} share {processors} processors: they wait for each other, not only for the storage",
+            crew.coordinate()
         ),
-        advice: format!("compare with --clients {processors}; use more nodes for more clients"),
+        advice: format!(
+            "compare with {} {processors}; use more nodes for more {}",
+            crew.option(),
+            crew.coordinate()
+        ),
     };
     let in_sequence = || {
         Trust {

@@ -1,8 +1,9 @@
 //! Where the clients of a bench run.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use iolag_backend::{Backend, SessionOptions, TagTable};
+use iolag_backend::{Backend, Session, SessionOptions, TagTable};
 use iolag_keeper::Exchange;
 use iolag_model::{ClientId, Durability, MonotonicClock, Role, RunSpec, StageRecord, Verification};
 use iolag_workload::{Client, ClientLoop, DriveEnd, DriveOptions, IfNotOpen, Job, run_threads, workload};
@@ -19,6 +20,8 @@ pub(super) struct Floor<'a> {
     pub backend: &'a dyn Backend,
     /// Where samples go.
     pub exchange: &'a Exchange,
+    /// The clients that run here.
+    pub clients: Range<u32>,
     /// What they say where by.
     pub tags: Arc<TagTable>,
 }
@@ -31,8 +34,21 @@ impl Floor<'_> {
         verification: Verification,
         client: impl Fn(u32) -> K,
     ) -> Result<DriveEnd, String> {
+        self.run_through(durability, verification, client, |session| session)
+    }
+
+    /// The same, with what is made of each session.
+    pub fn run_through<K: Client>(
+        &self,
+        durability: Durability,
+        verification: Verification,
+        client: impl Fn(u32) -> K,
+        through: fn(Box<dyn Session>) -> Box<dyn Session>,
+    ) -> Result<DriveEnd, String> {
         let bytes_max = workload(&self.spec.workload).object_bytes();
-        let jobs = (0..self.exchange.clients())
+        let jobs = self
+            .clients
+            .clone()
             .map(|rank| {
                 let client_id = ClientId(rank);
                 let seed = self.spec.seed;
@@ -43,7 +59,7 @@ impl Floor<'_> {
                     DriveOptions { client: client_id, rank, deadlines: self.spec.deadlines_of(Role::Load) };
                 Job {
                     client: ClientLoop::new(client(rank), self.exchange.recorder(rank), drive),
-                    open: move || self.backend.open_session(&options),
+                    open: move || self.backend.open_session(&options).map(through),
                     if_not_open: IfNotOpen::StopAll,
                 }
             })
@@ -63,8 +79,7 @@ impl Floor<'_> {
 mod tests {
     use super::*;
     use iolag_backend::{
-        BackendError, Capabilities, Description, Inventory, Leftover, Place, Request, Session, Target,
-        WORKING_NAME,
+        BackendError, Capabilities, Description, Inventory, Leftover, Place, Request, Target, WORKING_NAME,
     };
     use iolag_model::{MonotonicTime, OnHang, PlaceMaker, TagKind};
     use iolag_workload::{Done, MetadataOptions, Step};
@@ -140,6 +155,7 @@ mod tests {
             positions: None,
             backend: &backend,
             exchange: &Exchange::new(2, 1 << 20).unwrap(),
+            clients: 0..2,
             tags: Arc::new(TagTable::new(|_, _| Some(7))),
         };
         let driven = floor.run(Durability::Default, Verification::Length, |_| Idle);

@@ -1,5 +1,7 @@
-//! The measurer of a bench: one target, its clients as threads.
+//! A measurer of a bench: one target, its clients as threads. Where a bench has several, the first makes and removes the working place that
+//! all share.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use iolag_backend::{Backend, BackendError, Descriptors, PlaceProof, Target};
@@ -12,6 +14,9 @@ use crate::bench::floor::Floor;
 use crate::calibration::calibrate;
 use crate::messages::{FromMeasurer, MeasurerEnd, tags_of_run, tell, tell_placed};
 use crate::placed::Placed;
+
+/// The client whose measurer makes the working place.
+const FIRST: u32 = 0;
 
 /// What this measurer has to do.
 #[derive(Debug, Clone)]
@@ -30,9 +35,18 @@ pub struct BenchAssignment {
     pub positions: Option<Vec<u64>>,
 }
 
-/// The process.
-pub fn measure(assignment: &BenchAssignment, exchange: &Exchange, outbox: Outbox) -> i32 {
-    match try_measure(assignment, exchange, &outbox) {
+/// The process of these clients.
+pub fn measure(
+    assignment: &BenchAssignment,
+    clients: &Range<u32>,
+    exchange: &Exchange,
+    outbox: Outbox,
+) -> i32 {
+    let measured = match clients.start {
+        FIRST => try_measure(assignment, clients, exchange, &outbox),
+        _ => measure_beside_the_first(assignment, clients, exchange),
+    };
+    match measured {
         Ok(end) => {
             tell(&outbox, &FromMeasurer::Ended(end));
             0
@@ -44,14 +58,56 @@ pub fn measure(assignment: &BenchAssignment, exchange: &Exchange, outbox: Outbox
     }
 }
 
+/// Goes on when the working place is noted that the first measurer makes; without one there is nothing to measure, which that one tells.
+fn measure_beside_the_first(
+    assignment: &BenchAssignment,
+    clients: &Range<u32>,
+    exchange: &Exchange,
+) -> Result<MeasurerEnd, String> {
+    clients.clone().for_each(|client| exchange.prefault(client));
+    let backend = open(assignment)?;
+    let bench = benched(&assignment.spec.workload).map_err(|failure| failure.sentence)?;
+    exchange.wait_until_noted(FIRST);
+    // What it has made itself, which is nothing, it has removed.
+    let end = MeasurerEnd { removed: true, ..MeasurerEnd::default() };
+    if !exchange.is_expected(FIRST) {
+        return Ok(end);
+    }
+    backend.expect_place(&assignment.place.expected());
+    bench.measure(&floor(assignment, clients, backend.as_ref(), exchange))?;
+    Ok(end)
+}
+
+fn open(assignment: &BenchAssignment) -> Result<Box<dyn Backend>, String> {
+    let backend = assignment.target.backend(&assignment.place.name, Arc::new(MonotonicClock));
+    backend.map_err(|error| error.to_string())
+}
+
+fn floor<'a>(
+    assignment: &'a BenchAssignment,
+    clients: &Range<u32>,
+    backend: &'a dyn Backend,
+    exchange: &'a Exchange,
+) -> Floor<'a> {
+    Floor {
+        spec: &assignment.spec,
+        stages: &assignment.stages,
+        positions: assignment.positions.as_deref(),
+        backend,
+        exchange,
+        clients: clients.clone(),
+        tags: Arc::new(tags_of_run(exchange)),
+    }
+}
+
 fn try_measure(
     assignment: &BenchAssignment,
+    clients: &Range<u32>,
     exchange: &Exchange,
     outbox: &Outbox,
 ) -> Result<MeasurerEnd, String> {
     let sentence = |error: BackendError| error.to_string();
-    let backend =
-        assignment.target.backend(&assignment.place.name, Arc::new(MonotonicClock)).map_err(sentence)?;
+    let backend = open(assignment)?;
     let bench = benched(&assignment.spec.workload).map_err(|failure| failure.sentence)?;
     let needed = Vec::from_iter(bench.operations_needed());
     if let Some(missing) = backend.capabilities().missing(&needed) {
@@ -68,23 +124,13 @@ fn try_measure(
         false => backend.reopen_place(),
     };
     tell_placed(outbox, 0, place.map_err(sentence)?);
-    for client in 0..exchange.clients() {
-        exchange.prefault(client);
-    }
-    if let Some(remark) = shared_tables(backend.as_ref(), exchange.clients()) {
+    clients.clone().for_each(|client| exchange.prefault(client));
+    if let Some(remark) = shared_tables(backend.as_ref(), clients.len()) {
         tell(outbox, &FromMeasurer::Remark(remark));
     }
     tell(outbox, &FromMeasurer::Calibrated(calibrate().map_err(|error| error.to_string())?));
-    exchange.wait_until_noted(0);
-    let floor = Floor {
-        spec: &assignment.spec,
-        stages: &assignment.stages,
-        positions: assignment.positions.as_deref(),
-        backend: backend.as_ref(),
-        exchange,
-        tags: Arc::new(tags_of_run(exchange)),
-    };
-    let (driven, mut end) = bench.measure(&floor)?;
+    exchange.wait_until_noted(FIRST);
+    let (driven, mut end) = bench.measure(&floor(assignment, clients, backend.as_ref(), exchange))?;
     // Who looks for it by its path finds nothing, as if it were removed.
     if let Err(moved) = backend.refuse_moved() {
         end.removed = true;
@@ -112,7 +158,7 @@ fn remove_place(backend: &dyn Backend, keeper_removes: bool, end: &mut MeasurerE
 }
 
 /// What to know where clients cannot have descriptor tables of their own.
-fn shared_tables(backend: &dyn Backend, clients: u32) -> Option<String> {
+fn shared_tables(backend: &dyn Backend, clients: usize) -> Option<String> {
     let may_have_own = backend.capabilities().semantics.descriptors == Descriptors::Private;
     let shared = clients > 1 && may_have_own && !can_unshare();
     shared.then(|| {

@@ -12,6 +12,7 @@ pub(crate) mod metadata;
 pub(crate) mod options;
 mod order;
 pub(crate) mod plan;
+mod set_up;
 pub(crate) mod sides;
 mod stopping;
 
@@ -53,6 +54,7 @@ trait Benched: Workload {
 fn benched(spec: &WorkloadSpec) -> Result<&dyn Benched, Failure> {
     match spec {
         WorkloadSpec::Metadata(spec) => Ok(spec),
+        WorkloadSpec::SetUp(spec) => Ok(spec),
         _ => Err(Failure::bug("a campaign is of benches")),
     }
 }

@@ -18,6 +18,8 @@ pub struct BenchOptions {
     pub sides: Vec<Side>,
     /// Clients per side; several numbers make a sweep.
     pub clients: Vec<u64>,
+    /// What they are.
+    pub crew: Crew,
     /// How often everything is done.
     pub repeat: Repeating,
     /// In which order.
@@ -44,6 +46,7 @@ impl Default for BenchOptions {
             name: None,
             sides: Vec::new(),
             clients: vec![1],
+            crew: Crew::Clients,
             repeat: Repeating::default(),
             order: Order::default(),
             deadline: Nanoseconds::from_seconds(15),
@@ -68,6 +71,33 @@ impl BenchOptions {
 
     pub(super) fn is_swept(&self) -> bool {
         self.clients.len() > 1 || self.repeat.blocks() > 1
+    }
+}
+
+/// What the clients of a bench are, and how users call them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Crew {
+    /// Threads of one process.
+    Clients,
+    /// Processes, each with one of them.
+    Copies,
+}
+
+impl Crew {
+    /// The coordinate of a sweep over their number.
+    pub const fn coordinate(self) -> &'static str {
+        match self {
+            Self::Clients => "clients",
+            Self::Copies => "copies",
+        }
+    }
+
+    /// The option that sets their number.
+    pub const fn option(self) -> &'static str {
+        match self {
+            Self::Clients => "--clients",
+            Self::Copies => "--copies",
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use iolag_backend::{Descriptors, Target};
+use iolag_backend::{Descriptors, PlaceProof, Target};
 use iolag_keeper::Room;
 use iolag_model::{
     MonotonicClock, OnHang, Order, RunSpec, WorkloadSpec, format_bytes, format_count, one_line,
@@ -11,7 +11,7 @@ use iolag_model::{
 use iolag_workload::{can_unshare, workload};
 
 use crate::bench::campaign::{Campaign, Point};
-use crate::bench::options::{BenchOptions, Repeating};
+use crate::bench::options::{BenchOptions, Crew, Repeating};
 use crate::bench::sides::Side;
 use crate::contact::scout;
 use crate::environment::limits::{Limits, Needs, Tables};
@@ -39,7 +39,7 @@ pub fn plan_bench<V>(
     let sides: Vec<Side> = options.sides.iter().map(absolute).collect();
     let places: Vec<_> = sides.iter().map(|side| (&side.name, &side.target)).collect();
     refuse_equal("the target", &places, |(_, target)| one_line(&target.to_string()))?;
-    refuse_equal("--clients", &options.clients, u64::to_string)?;
+    refuse_equal(options.crew.option(), &options.clients, u64::to_string)?;
     refuse_contradictions(&options)?;
     // The working directory's name, and what a target cannot be.
     for side in &sides {
@@ -51,11 +51,11 @@ pub fn plan_bench<V>(
             for clients in options.clients.iter().map(|clients| *clients as u32) {
                 let workload = workload(variant, clients).map_err(Failure::usage)?;
                 let spec = spec(&options, &side.target, workload, clients);
-                refuse_what_cannot_be_had(&spec, &side.target, limits)?;
+                refuse_what_cannot_be_had(&spec, options.crew, &side.target, limits)?;
                 let mut coordinates = names.clone();
                 coordinates.extend(side.name.iter().map(|name| ("side".to_owned(), name.clone())));
                 coordinates.insert("target".to_owned(), side.target.to_string());
-                coordinates.insert("clients".to_owned(), clients.to_string());
+                coordinates.insert(options.crew.coordinate().to_owned(), clients.to_string());
                 points.push(Point { spec, side: side.clone(), coordinates });
             }
         }
@@ -87,10 +87,9 @@ fn absolute(side: &Side) -> Side {
 }
 
 fn refuse_nothing(options: &BenchOptions) -> Result<(), Failure> {
-    refuse_empty("--clients", &options.clients)?;
-    for (name, values) in
-        [("--clients", options.clients.as_slice()), ("--repeat", &[options.repeat.blocks()])]
-    {
+    let option = options.crew.option();
+    refuse_empty(option, &options.clients)?;
+    for (name, values) in [(option, options.clients.as_slice()), ("--repeat", &[options.repeat.blocks()])] {
         if values.contains(&0) {
             return Err(Failure::usage(format!("{name} 0 measures nothing: give a number of at least 1")));
         }
@@ -98,7 +97,7 @@ fn refuse_nothing(options: &BenchOptions) -> Result<(), Failure> {
     match options.clients.iter().find(|clients| **clients > CLIENTS_MAX) {
         None => Ok(()),
         Some(clients) => Err(Failure::usage(format!(
-            "--clients {clients} is more than one node can run: at most {CLIENTS_MAX}"
+            "{option} {clients} is more than one node can run: at most {CLIENTS_MAX}"
         ))),
     }
 }
@@ -181,7 +180,17 @@ fn refuse_precision_of_nothing(options: &BenchOptions) -> Result<(), Failure> {
 }
 
 /// What the system does not give to so many clients is known before anything is created.
-fn refuse_what_cannot_be_had(spec: &RunSpec, target: &Target, limits: &Limits) -> Result<(), Failure> {
+fn refuse_what_cannot_be_had(
+    spec: &RunSpec,
+    crew: Crew,
+    target: &Target,
+    limits: &Limits,
+) -> Result<(), Failure> {
+    if crew == Crew::Copies && spec.clients > 1 && target.semantics().place == PlaceProof::Process {
+        return Err(Failure::usage(format!(
+            "{target} is of one process only, and each copy is a process of its own: name a directory, or choose --copies 1"
+        )));
+    }
     let room = Room {
         clients: spec.clients,
         lanes: 1,
@@ -190,5 +199,9 @@ fn refuse_what_cannot_be_had(spec: &RunSpec, target: &Target, limits: &Limits) -
     };
     let shared = || target.semantics().descriptors == Descriptors::Private && !can_unshare();
     let tables = || if shared() { Tables::Shared } else { Tables::Own };
-    limits.refuse(room, Needs::of_threads(room.clients), tables)
+    let needs = match crew {
+        Crew::Clients => Needs::of_threads(room.clients),
+        Crew::Copies => Needs::of_processes(room.clients),
+    };
+    limits.refuse(room, needs, tables)
 }

@@ -66,6 +66,20 @@ impl Needs {
         }
     }
 
+    /// Of clients that are processes, each with a thread and that of its heart.
+    pub fn of_processes(clients: u32) -> Self {
+        let clients = u64::from(clients);
+        let descriptors_shared = DESCRIPTORS_PER_CLIENT + DESCRIPTORS_OF_A_PROCESS;
+        Self {
+            clients,
+            threads: clients * 3 + PROCESSES,
+            mappings: MAPPINGS_OF_A_PROCESS,
+            descriptors: 0,
+            descriptors_shared,
+            ports: 0,
+        }
+    }
+
     /// Of clients that are tasks of so many workers, each with a connection; the server that most of them connect to has
     /// `connections` of them.
     pub fn of_tasks(clients: u32, workers: u32, connections: u32) -> Self {

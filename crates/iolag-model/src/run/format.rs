@@ -5,15 +5,15 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The format of run directories that this iolag writes, but for those of [`RUN_FORMAT_WITH_PING`] and [`RUN_FORMAT_WITH_TRACE`].
+/// The format of run directories that this iolag writes, but for those of [`RUN_FORMAT_WITH_PING`] and [`RUN_FORMAT_WITH_TRACES`].
 pub const RUN_FORMAT: FormatVersion = FormatVersion { major: 1, minor: 1 };
 
 /// The same with the workload ping, its operation and its outcomes, which readers of major 1 do not know: they refuse such a run
 /// and ask for a newer iolag.
 pub const RUN_FORMAT_WITH_PING: FormatVersion = FormatVersion { major: 2, minor: 0 };
 
-/// The same with the workload trace, whose runs have calls of a program in a file of their own, and no samples.
-pub const RUN_FORMAT_WITH_TRACE: FormatVersion = FormatVersion { major: 3, minor: 0 };
+/// The same with the workloads trace, whose runs have calls of a program in a file of their own and no samples, and setup.
+pub const RUN_FORMAT_WITH_TRACES: FormatVersion = FormatVersion { major: 3, minor: 0 };
 
 /// Version of a format. A reader reads its own major with any minor up to and above its own: a minor only adds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -55,7 +55,7 @@ impl FormatVersion {
     /// # Errors
     /// As [`FormatVersion::check_readable_by`].
     pub fn check_readable_run(self) -> Result<(), FormatError> {
-        let newest = RUN_FORMAT_WITH_TRACE;
+        let newest = RUN_FORMAT_WITH_TRACES;
         match (RUN_FORMAT.major..newest.major).contains(&self.major) {
             true => Ok(()),
             false => self.check_readable_by(newest),
@@ -136,7 +136,7 @@ mod tests {
             "it has a newer format (2.0); this iolag reads up to 1.1: use a newer iolag"
         );
         let later = FormatVersion { major: 3, minor: 7 };
-        for readable in [of_ping, RUN_FORMAT, RUN_FORMAT_WITH_TRACE, later] {
+        for readable in [of_ping, RUN_FORMAT, RUN_FORMAT_WITH_TRACES, later] {
             assert!(readable.check_readable_run().is_ok(), "{readable}");
         }
         let next = FormatVersion { major: 4, minor: 0 }.check_readable_run();

@@ -9,17 +9,19 @@ mod format;
 mod generator;
 mod host;
 mod record;
+mod set_up;
 mod spec;
 
 pub use arrival::{Arrivals, WhenLate};
 pub use campaign::{CampaignPlan, Order, PutBack, SideRecord, Stopping};
 pub use deadlines::{DeadlineRule, Deadlines};
 pub use environment::{Calibration, Environment, FileSystem, MemoryState, Pressure};
-pub use format::{FormatError, FormatVersion, RUN_FORMAT, RUN_FORMAT_WITH_PING, RUN_FORMAT_WITH_TRACE};
+pub use format::{FormatError, FormatVersion, RUN_FORMAT, RUN_FORMAT_WITH_PING, RUN_FORMAT_WITH_TRACES};
 pub use generator::{GeneratorLimit, GeneratorRecord, HeartbeatRecord, MarkedSpan, MeasurerRecord};
 pub use host::{ClockOffset, HostRecord, HostView};
 pub use record::{
     ClientRecord, ContactEnd, ContactRecord, PartRecord, Rescue, RunRecord, RunState, StageRecord, TagKind,
     TagRecord, TargetRecord, Trust,
 };
+pub use set_up::{MILLION, SetUpPreset, SetUpSpec};
 pub use spec::*;

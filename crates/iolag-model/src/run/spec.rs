@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::deadlines::known_rules;
 use crate::{
     DeadlineRule, Deadlines, FormatVersion, Nanoseconds, RUN_FORMAT, RUN_FORMAT_WITH_PING,
-    RUN_FORMAT_WITH_TRACE, Role, TargetIndex, TraceOrigin,
+    RUN_FORMAT_WITH_TRACES, Role, SetUpSpec, TargetIndex, TraceOrigin,
 };
 
 /// What to run. Two runs with equal specs execute the same operations in the same order per client.
@@ -86,7 +86,9 @@ workloads! { $
     /// `iolag ping`.
     Ping(PingSpec) = "ping", ping, RUN_FORMAT_WITH_PING;
     /// `iolag trace`.
-    Trace(TraceSpec) = "trace", trace, RUN_FORMAT_WITH_TRACE;
+    Trace(TraceSpec) = "trace", trace, RUN_FORMAT_WITH_TRACES;
+    /// `iolag bench setup`.
+    SetUp(SetUpSpec) = "setup", set_up, RUN_FORMAT_WITH_TRACES;
 }
 
 impl WorkloadSpec {

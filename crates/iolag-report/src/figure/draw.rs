@@ -12,7 +12,7 @@ use super::of_histories;
 use super::of_histories::choice::{HistorySelection, PlottedHistory};
 use super::of_runs::choice::{Chosen, FigureSelection, Room};
 use super::of_runs::hangs::Hangs;
-use super::of_runs::{boxes, ecdf, fairness, heat_map, histogram, rates, sweep, time_line};
+use super::of_runs::{boxes, copies, ecdf, fairness, heat_map, histogram, rates, sweep, time_line};
 use super::of_sides;
 use super::of_sides::curves::SideCurve;
 use super::paper::sheet::Sheet;
@@ -197,6 +197,9 @@ pub(super) fn scene_of(
         FigureKind::HeatMap => heat_map::draw(&mut sheet, figures, chosen)?,
         FigureKind::Rates => rates::draw(&mut sheet, &chosen, &hangs)?,
         FigureKind::Fairness => fairness::draw(&mut sheet, &chosen, selection)?,
+        FigureKind::Sweep if !figures.copies.is_empty() => {
+            copies::draw(&mut sheet, &figures.copies, selection)?;
+        }
         FigureKind::Sweep => sweep::draw(&mut sheet, figures, selection)?,
         FigureKind::BeforeAfter | FigureKind::Correlations | FigureKind::Compare => {
             kind.check(FigureSource::Runs)?

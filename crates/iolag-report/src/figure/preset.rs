@@ -21,6 +21,8 @@ pub struct FigurePreset {
     pub curves: EcdfCurves,
     /// Of runs: the phase.
     pub phase: Option<Phase>,
+    /// Of runs: what they are runs of.
+    pub workload: &'static str,
 }
 
 const fn of_history(
@@ -29,22 +31,23 @@ const fn of_history(
     task: &'static str,
     curves: EcdfCurves,
 ) -> FigurePreset {
-    FigurePreset { name, kind, source: FigureSource::History, task: Some(task), curves, phase: None }
+    let source = FigureSource::History;
+    FigurePreset { name, kind, source, task: Some(task), curves, phase: None, workload: "" }
 }
 
-const fn of_runs(name: &'static str, kind: FigureKind) -> FigurePreset {
+const fn of_runs(name: &'static str, kind: FigureKind, workload: &'static str) -> FigurePreset {
     let (source, curves) = (FigureSource::Runs, EcdfCurves::Whole);
-    FigurePreset { name, kind, source, task: None, curves, phase: Some(Phase::Benchmark) }
+    FigurePreset { name, kind, source, task: None, curves, phase: Some(Phase::Benchmark), workload }
 }
 
 const fn of_sides(name: &'static str, kind: FigureKind) -> FigurePreset {
     let (source, curves) = (FigureSource::Sides, EcdfCurves::Whole);
-    FigurePreset { name, kind, source, task: None, curves, phase: None }
+    FigurePreset { name, kind, source, task: None, curves, phase: None, workload: "" }
 }
 
 impl FigurePreset {
-    /// All of them: figures 1 to 6 of study 000, the percent of study 001, and those of study 004.
-    pub const ALL: [Self; 10] = [
+    /// All of them: figures 1 to 6 of study 000, the percent of study 001, figure 3 of study 002, and those of study 004.
+    pub const ALL: [Self; 11] = [
         of_history("000-1", FigureKind::TimeLine, "compile", EcdfCurves::Whole),
         of_history("000-2", FigureKind::TimeLine, "list", EcdfCurves::Whole),
         of_history("000-3", FigureKind::TimeLine, "create", EcdfCurves::Whole),
@@ -52,9 +55,10 @@ impl FigurePreset {
         of_history("000-5", FigureKind::Ecdf, "list", EcdfCurves::WithBeforeAfter),
         of_history("000-6", FigureKind::Ecdf, "create", EcdfCurves::Whole),
         of_sides("001-1", FigureKind::Compare),
-        of_runs("004-time-line", FigureKind::TimeLine),
-        of_runs("004-density", FigureKind::Histogram),
-        of_runs("004-box", FigureKind::Box),
+        of_runs("002-3", FigureKind::Sweep, "setup"),
+        of_runs("004-time-line", FigureKind::TimeLine, "metadata"),
+        of_runs("004-density", FigureKind::Histogram, "metadata"),
+        of_runs("004-box", FigureKind::Box, "metadata"),
     ];
 
     /// The one of this name.

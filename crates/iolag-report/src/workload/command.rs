@@ -34,6 +34,13 @@ pub(crate) fn option(name: &str, value: impl ToString) -> [String; 2] {
     [name.to_owned(), value.to_string()]
 }
 
+/// The working directory's name, unless it is the usual one.
+pub(super) fn working_name(run: &RunRecord) -> Option<&str> {
+    const USUAL: &str = "iolag-work";
+    let place = run.targets.first()?.working_place.as_deref()?;
+    place.rsplit('/').next().filter(|name| *name != USUAL)
+}
+
 /// Words quoted for a POSIX shell.
 pub fn shell_command(words: &[String]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| shell_word(word)).collect();

@@ -7,6 +7,7 @@ mod described;
 mod judged;
 mod metadata;
 mod ping;
+mod set_up;
 mod trace;
 pub(crate) mod worst;
 

@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use iolag_backend::{Completion, Request};
-use iolag_model::{Meeting, MonotonicTime, Sample, StageIndex};
+use iolag_model::{Meeting, MonotonicTime, Nanoseconds, Sample, StageIndex};
 
 /// One simulated user or job: yields operations, knows neither clocks nor threads nor files.
 ///
@@ -87,6 +87,11 @@ pub enum Step {
     Note(Note),
     /// The stage is over for this client.
     End,
+    /// The stage is ended for this client before it was done, because it took so long: it timed out.
+    TimeOut {
+        /// How long it may take.
+        limit: Nanoseconds,
+    },
     /// Nothing is left to do.
     Finished,
 }

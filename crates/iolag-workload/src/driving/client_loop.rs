@@ -142,6 +142,10 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
                 self.end_stage(Outcome::Ok);
                 return None;
             }
+            Step::TimeOut { limit } => {
+                self.cut_stage(Outcome::Timeout, limit);
+                return None;
+            }
             Step::Finished => {
                 self.end_stage(Outcome::Ok);
                 Action::Leave(DriveEnd::Finished)
@@ -233,13 +237,18 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
     /// Records how long the stage took this client, from the first start to the last end of its operations; an interrupted
     /// stage is censored at that time. A client without operations was done when the others began.
     fn end_stage(&mut self, outcome: Outcome) {
+        self.cut_stage(outcome, Nanoseconds(u64::MAX));
+    }
+
+    /// The same of a stage that is known to have taken at least `limit`, and no more of it.
+    fn cut_stage(&mut self, outcome: Outcome, limit: Nanoseconds) {
         let Some(begin) = self.stage_begin.take() else { return };
         let (start, end) = match self.stage_operations {
             0 => (begin, begin),
             _ => (self.stage_first_start, self.stage_last_end),
         };
         let attempt = self.next_attempt();
-        let sample = Sample::new(attempt, Operation::Stage, begin, start, end.since(start))
+        let sample = Sample::new(attempt, Operation::Stage, begin, start, end.since(start).min(limit))
             .with_outcome(outcome, FailureCode::NONE)
             .with_bytes(self.stage_operations)
             .in_stage(self.stage);

@@ -213,7 +213,7 @@ impl Company {
             Step::Begin { stage, value } => self.arrive(index, value, Deed::Began(stage.0)),
             Step::Agree { value } => self.arrive(index, value, Deed::Agreed),
             Step::Note(_) => unreachable!("clients that meet note nothing"),
-            Step::End => self.deeds[index].push(Deed::Ended),
+            Step::End | Step::TimeOut { .. } => self.deeds[index].push(Deed::Ended),
             Step::Finished => self.standing[index] = Standing::Finished,
         }
     }

@@ -165,7 +165,7 @@ fn repetitions_differ(comparison: &RepetitionComparison, run: &RunRecord) -> Opt
 }
 
 /// That the host was busy. A load that says no more than what was seen second by second is not told beside it.
-fn host_busy(run: &RunRecord) -> impl Iterator<Item = RunFinding> {
+pub(crate) fn host_busy(run: &RunRecord) -> impl Iterator<Item = RunFinding> {
     let busy = run.generator.as_ref().and_then(generator_busy);
     let is_processors = |(limit, _): &(GeneratorLimit, Nanoseconds)| *limit == GeneratorLimit::Processors;
     let is_told = busy.as_ref().is_some_and(|busy| busy.limits.iter().any(is_processors));
@@ -213,7 +213,7 @@ fn clients_unbalanced(stage: &StageAnalysis) -> Option<Sighting> {
 }
 
 /// Told if they take more than a hundredth of the clients' time: less changes no figure.
-fn ring_waits(summaries: &Summaries) -> Option<RunFinding> {
+pub(crate) fn ring_waits(summaries: &Summaries) -> Option<RunFinding> {
     const SHARE_WORTH_TELLING: f64 = 0.01;
     let of = |operation| summaries.summaries.iter().filter(move |summary| summary.key.operation == operation);
     let waited_ns: f64 = of(Operation::RingWait).map(time_of_all_ns).sum();

@@ -2,6 +2,7 @@
 
 pub(super) mod boxes;
 pub(super) mod choice;
+pub(super) mod copies;
 pub(super) mod ecdf;
 pub(super) mod fairness;
 pub(super) mod hangs;

@@ -5,7 +5,7 @@ use iolag_model::{
     exact_duration, format_bytes, format_duration,
 };
 
-use crate::workload::command::option;
+use crate::workload::command::{option, working_name};
 use crate::workload::described::Described;
 
 impl Described for MetadataSpec {
@@ -66,13 +66,6 @@ fn iterations(metadata: &MetadataSpec) -> String {
             format!("{iterations} over {}", counted(metadata.objects, "object", "objects"))
         }
     }
-}
-
-/// The working directory's name, unless it is the usual one.
-fn working_name(run: &RunRecord) -> Option<&str> {
-    const USUAL: &str = "iolag-work";
-    let place = run.targets.first()?.working_place.as_deref()?;
-    place.rsplit('/').next().filter(|name| *name != USUAL)
 }
 
 /// All options that decide what each client does.

@@ -53,6 +53,12 @@ fn stage_text(stage: &StageAnalysis, width: usize, colour: Colour) -> String {
     if retried > 0 {
         text.push_str(&format!("  asked again: {}\n", counted(retried, "attempt", "attempts")));
     }
+    text.push_str(&operations_table(&stage.rows).render(colour));
+    text
+}
+
+/// The table of the operations of a stage.
+pub(in crate::workload) fn operations_table(rows: &[OperationRow]) -> Table {
     let right = Side::Right;
     let columns = columns([
         ("", Side::Left),
@@ -66,11 +72,10 @@ fn stage_text(stage: &StageAnalysis, width: usize, colour: Colour) -> String {
         ("max", right),
     ]);
     let mut table = Table::new(vec![ColumnGroup { title: String::new(), columns }]);
-    for row in &stage.rows {
+    for row in rows {
         table.row(cells(row));
     }
-    text.push_str(&table.render(colour));
-    text
+    table
 }
 
 fn headline(stage: &StageAnalysis) -> String {

@@ -10,7 +10,7 @@ use iolag_backend::{Target, redact};
 
 /// Understands targets. Not a function: what clap says of its errors repeats the text, and with it a password.
 #[derive(Clone)]
-pub(super) struct TargetParser;
+pub(crate) struct TargetParser;
 
 impl TypedValueParser for TargetParser {
     type Value = Target;

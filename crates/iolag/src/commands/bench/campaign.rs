@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use iolag_analysis::figure::{SweepRun, sweep_figures};
-use iolag_analysis::{MetadataAnalysis, analyse_metadata, analyse_run};
+use iolag_analysis::{MetadataAnalysis, RunAnalysis, analyse_metadata, analyse_run, copies_figures};
 use iolag_conduct::{
     Campaign, Conductor, ExitCode, Failure, PlannedRun, Stored, not_put_back, summarise, values_of,
 };
 use iolag_model::{RunId, RunRecord, RunState, counted, format_count};
-use iolag_report::{CampaignRun, campaign_text};
+use iolag_report::{CampaignRun, campaign_text, copies_text};
 use iolag_store::RunDirectory;
 use serde::{Deserialize, Serialize};
 
@@ -124,28 +124,49 @@ fn stored_run(located: &Located, id: &RunId) -> Result<(Stored, PathBuf), Failur
 
 /// A heading.
 pub fn title(run: &PlannedRun) -> String {
+    let clients = u64::from(run.point.spec.clients);
+    let clients = match run.point.spec.workload.set_up() {
+        Some(_) => counted(clients, "copy", "copies"),
+        None => counted(clients, "client", "clients"),
+    };
     let objects =
         precreated_objects(run).map(|objects| format!(", {} objects per dataset", format_count(objects)));
     format!(
         "{}, {}{}, repetition {}",
         run.point.side.shown(),
-        counted(run.point.spec.clients.into(), "client", "clients"),
+        clients,
         objects.unwrap_or_default(),
         run.repetition
     )
 }
 
-/// Whether its runs stand side by side at the end: there is a table of several metadata runs.
+/// Whether its runs stand side by side at the end: there is a table of several runs of one workload.
 pub fn has_table(campaign: &Campaign) -> bool {
-    campaign.runs.len() > 1 && campaign.runs.iter().all(|run| precreated_objects(run).is_some())
+    campaign.runs.len() > 1
+        && (campaign.runs.iter().all(|run| precreated_objects(run).is_some())
+            || campaign.runs.iter().all(|run| run.point.spec.workload.set_up().is_some()))
 }
 
 fn precreated_objects(run: &PlannedRun) -> Option<u64> {
     Some(run.point.spec.workload.metadata()?.precreated_objects)
 }
 
-/// The runs side by side: see [`campaign_text`].
+/// The runs side by side: see [`campaign_text`] and [`copies_text`].
 pub fn text(runs: &[(&PlannedRun, &Stored)], look: Look) -> String {
+    let analyses: Vec<RunAnalysis> =
+        runs.iter().map(|(_, stored)| analyse_run(&stored.record, &stored.summaries)).collect();
+    let set_ups = runs.iter().zip(&analyses).filter_map(|((_, stored), analysis)| match analysis {
+        RunAnalysis::SetUp(analysis) => Some((&stored.record, analysis)),
+        _ => None,
+    });
+    let figures = copies_figures(set_ups);
+    match figures.is_empty() {
+        true => text_of_metadata(runs, look),
+        false => copies_text(&figures, look.width, look.colour),
+    }
+}
+
+fn text_of_metadata(runs: &[(&PlannedRun, &Stored)], look: Look) -> String {
     let names: Vec<String> = runs.iter().map(|(run, _)| run.point.side.shown()).collect();
     let analyses: Vec<MetadataAnalysis> =
         runs.iter().map(|(_, stored)| analyse_metadata(&stored.record, &stored.summaries)).collect();

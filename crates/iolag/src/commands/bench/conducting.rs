@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use iolag_analysis::analyse_run;
 use iolag_conduct::{
-    Attendant, BenchOptions, Campaign, CampaignAttendant, Conducted, ExitCode, Failure, Keeper, Limits,
+    Attendant, BenchOptions, Campaign, CampaignAttendant, Conducted, Crew, ExitCode, Failure, Keeper, Limits,
     PlannedRun, Repeating, Side, Stored, compare_campaign, conduct_campaign, leave_current_directory,
     unit_of_stored,
 };
@@ -135,6 +135,7 @@ pub fn planned(places: &BenchPlaces, options: &BenchArguments) -> Result<BenchOp
         name: None,
         sides: places.targets.iter().cloned().map(Side::from).collect(),
         clients: places.clients.clone(),
+        crew: Crew::Clients,
         repeat: Repeating::of(options.repeat, options.precision, options.budget)?,
         order: options.order,
         deadline: options.deadline,

@@ -3,17 +3,21 @@
 mod campaign;
 pub(super) mod conducting;
 mod metadata;
+mod set_up;
 
 use clap::Subcommand;
 use iolag_conduct::{ExitCode, Failure};
 
 use crate::args::{BenchArguments, Common, Metadata};
+use crate::commands::bench::set_up::SetUp;
 
 /// The workloads.
 #[derive(Debug, Subcommand)]
 pub enum Bench {
     /// Many small objects: create, stat, read, delete on a constant working set (the workload of md-workbench)
     Metadata(Box<Metadata>),
+    /// What a job asks of the file system when it sets itself up, by more and more copies at once
+    Setup(Box<SetUp>),
 }
 
 impl Bench {
@@ -21,6 +25,7 @@ impl Bench {
     pub const fn arguments(&self) -> &BenchArguments {
         match self {
             Self::Metadata(options) => &options.bench,
+            Self::Setup(options) => &options.bench,
         }
     }
 }
@@ -32,5 +37,6 @@ impl Bench {
 pub fn run(bench: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     match bench {
         Bench::Metadata(options) => metadata::run(options, common),
+        Bench::Setup(options) => set_up::run(options, common),
     }
 }

@@ -6,13 +6,14 @@ use std::ops::RangeInclusive;
 
 use iolag_analysis::figure::{Apart, FigureChoice, Figures};
 use iolag_conduct::{ExitCode, Failure, absolute};
-use iolag_model::{Phase, RunRecord, WorkloadSpec, counted};
+use iolag_model::{Phase, RunRecord, counted};
 use iolag_report::{FigureKind, FigureSelection, draw_figure};
 
 use crate::args::{Common, Plot};
 use crate::commands::Located;
 use crate::commands::plot::asked::Asked;
 use crate::commands::runs::figures::{figures_of, form_of, with_figures};
+use crate::commands::runs::selection::Selection;
 use crate::commands::runs::show;
 use crate::guarded::{in_child, replace_by};
 use crate::output;
@@ -44,11 +45,10 @@ pub fn run(asked: &Asked<'_>, options: &Plot, common: &Common) -> Result<ExitCod
         phases: selection.phases.clone(),
         clients: options.clients.clone(),
     };
-    let sources = if asked.sources.is_empty() { &["last"][..] } else { &asked.sources };
     in_child("plot", || {
         let mut runs = Vec::new();
-        for name in sources {
-            let (run, record) = show::open_measured(&located, name, "figure")?;
+        for name in sources(asked, &located)? {
+            let (run, record) = show::open_measured(&located, &name, "figure")?;
             refuse_other_workload(asked, &record)?;
             refuse_unknown_clients(&record, &options.clients)?;
             runs.push(with_figures(&run, record, &choice).map_err(Failure::unusable)?);
@@ -69,6 +69,18 @@ pub fn run(asked: &Asked<'_>, options: &Plot, common: &Common) -> Result<ExitCod
     })
 }
 
+/// The runs that were named. Where a figure is over a campaign, one run stands for all of its campaign.
+fn sources(asked: &Asked<'_>, located: &Located) -> Result<Vec<String>, Failure> {
+    let named = if asked.sources.is_empty() { &["last"][..] } else { &asked.sources };
+    match (named, &asked.preset) {
+        ([one], Some(preset)) if preset.kind == FigureKind::Sweep => {
+            let (_, found) = Selection::of(located).campaign(one)?;
+            Ok(found.runs.iter().map(|run| run.path.display().to_string()).collect())
+        }
+        _ => Ok(named.iter().map(|name| (*name).to_owned()).collect()),
+    }
+}
+
 /// What is given replaces what the figure of a study chooses.
 fn phases(asked: &Asked<'_>, options: &Plot) -> Vec<Phase> {
     let of_preset = asked.preset.and_then(|preset| preset.phase);
@@ -77,12 +89,12 @@ fn phases(asked: &Asked<'_>, options: &Plot) -> Vec<Phase> {
 
 /// Figures of a benchmark's phase would be empty of others.
 fn refuse_other_workload(asked: &Asked<'_>, record: &RunRecord) -> Result<(), Failure> {
-    match (&asked.preset, &record.spec.workload) {
-        (None, _) | (_, WorkloadSpec::Metadata(_)) => Ok(()),
-        (Some(preset), _) => Err(Failure::usage(format!(
-            "figure {} is drawn of runs of `iolag bench metadata`, and run {} is another: write `iolag plot {} {}`",
-            preset.name, record.id, preset.kind, record.id
+    match &asked.preset {
+        Some(preset) if preset.workload != record.spec.workload.name() => Err(Failure::usage(format!(
+            "figure {} is drawn of runs of `iolag bench {}`, and run {} is another: write `iolag plot {} {}`",
+            preset.name, preset.workload, record.id, preset.kind, record.id
         ))),
+        _ => Ok(()),
     }
 }
 

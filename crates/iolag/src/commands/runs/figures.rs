@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use iolag_analysis::RunAnalysis;
 use iolag_analysis::figure::{Apart, FigureChoice, Figures, RunFigures, SweepRun, sweep_figures};
+use iolag_analysis::{RunAnalysis, copies_figures};
 use iolag_conduct::{ExitCode, Failure, absolute, analyse_stored, summarise_with_figures};
 use iolag_model::RunRecord;
 use iolag_report::{
@@ -56,8 +56,12 @@ pub fn figures_of(runs: Vec<RunWithFigures>) -> (Figures, Vec<(RunRecord, RunAna
         })
         .collect();
     let sweeps = sweep_figures(&swept);
+    let copies = copies_figures(runs.iter().filter_map(|run| match &run.analysis {
+        RunAnalysis::SetUp(analysis) => Some((&run.record, analysis)),
+        _ => None,
+    }));
     let (figures, runs) = runs.into_iter().map(|run| (run.figures, (run.record, run.analysis))).unzip();
-    (Figures::new(figures, sweeps), runs)
+    (Figures { copies, ..Figures::new(figures, sweeps) }, runs)
 }
 
 /// A ping's probes over time: at the terminal, or in a file. A child reads the run, since its store may hang.

@@ -3,7 +3,7 @@
 use iolag_analysis::figure::{Figures, RunFigures};
 use iolag_analysis::{RunAnalysis, Summaries};
 use iolag_conduct::{ExitCode, Failure, analyse_stored, summarise, summarise_with_figures};
-use iolag_model::RunRecord;
+use iolag_model::{Nanoseconds, RunRecord, WorkloadSpec};
 use iolag_report::{
     FigureSelection, TerminalSize, run_text, show_head, terminal_ecdf, terminal_time_line, write_csv,
     write_json, write_md_workbench,
@@ -22,6 +22,9 @@ use crate::output::{self, Printed};
 /// If there is no such run, or it cannot be read.
 pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
     if options.run == HISTORY {
+        if options.judge.is_some() {
+            return Err(Failure::usage("--judge is for runs of iolag bench setup, not for a history"));
+        }
         return crate::commands::history::show::run(options, common);
     }
     let given = options.span.given().or(options.method.given());
@@ -33,7 +36,10 @@ pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
         if let Some(path) = trace::file::meant(&options.run) {
             return trace::file::printed(&path, common, look);
         }
-        let (run, record) = open(&located, &options.run)?;
+        let (run, mut record) = open(&located, &options.run)?;
+        if let Some(limit) = options.judge {
+            judge_by(limit, &mut record)?;
+        }
         let (summaries, figures) = if options.plot {
             let read = summarise_with_figures(&run, &record, &one_series_each());
             let (summaries, figures) = read.map_err(Failure::unusable)?;
@@ -56,6 +62,19 @@ pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
         }
         Ok(Printed { text, document, complaints, ..Printed::default() })
     })
+}
+
+/// From now on the copies of this set-up are judged by this limit, whichever it had; what was measured stays as it is.
+fn judge_by(limit: Nanoseconds, record: &mut RunRecord) -> Result<(), Failure> {
+    let WorkloadSpec::SetUp(spec) = &mut record.spec.workload else {
+        return Err(Failure::usage(format!(
+            "--judge is for runs of iolag bench setup; {} is a {}",
+            record.id,
+            record.spec.workload.name()
+        )));
+    };
+    spec.judge_ns = Some(limit);
+    Ok(())
 }
 
 /// ECDF and time line in braille.

@@ -15,7 +15,7 @@ use super::hang::HangSpan;
 use super::sweep_figure::SweepFigure;
 use super::time_line::TimeLine;
 use crate::figure_column::{Detach, DetachedColumn, detach};
-use crate::{EffectiveSampleSize, ErrorCount, HISTOGRAM_BUCKETS, bucket_bounds};
+use crate::{CopiesFigure, EffectiveSampleSize, ErrorCount, HISTOGRAM_BUCKETS, bucket_bounds};
 
 /// Version of the serialised form of the figures; raised when a reader would misread.
 pub const FIGURE_SCHEMA: u32 = 1;
@@ -62,12 +62,16 @@ pub struct Figures {
     pub runs: Vec<RunFigures>,
     /// Figures over several runs of a campaign.
     pub sweeps: Vec<SweepFigure>,
+    /// Time against the copies of set-ups; pages do not have it.
+    #[serde(skip)]
+    #[cfg_attr(feature = "typescript", ts(skip))]
+    pub copies: Vec<CopiesFigure>,
 }
 
 impl Figures {
     /// A document of these runs.
     pub fn new(runs: Vec<RunFigures>, sweeps: Vec<SweepFigure>) -> Self {
-        Self { schema: FIGURE_SCHEMA, axis: BucketAxis::new(), runs, sweeps }
+        Self { schema: FIGURE_SCHEMA, axis: BucketAxis::new(), runs, sweeps, copies: Vec::new() }
     }
 
     /// Takes every column out, leaving empty arrays: to be carried as bytes beside the JSON.

@@ -1,0 +1,101 @@
+//! Time against copies over the runs of a campaign: study 002, figure 3.
+
+use iolag_model::{RunId, RunRecord};
+use serde::{Deserialize, Serialize};
+
+use super::analysis::SetUpAnalysis;
+use super::copies::CopiesTime;
+use super::line::{CopiesLine, Spread, line, mean};
+
+/// The times of one side or target against the number of copies.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CopiesFigure {
+    /// Side, or target as the user named it.
+    pub target: String,
+    /// Each run, by copies, then run.
+    pub points: Vec<CopiesPoint>,
+    /// Each number of copies.
+    pub levels: Vec<CopiesLevel>,
+    /// The line through the runs of blocks in which every time is known; absent for one number of copies, or without such a block.
+    pub line: Option<CopiesLine>,
+}
+
+/// One run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CopiesPoint {
+    /// How many copies it had.
+    pub copies: u32,
+    /// Which.
+    pub run: RunId,
+    /// The stretch of its campaign.
+    pub block: u32,
+    /// What a copy took.
+    pub time: CopiesTime,
+}
+
+/// The runs of one number of copies.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CopiesLevel {
+    /// How many copies.
+    pub copies: u32,
+    /// How many runs.
+    pub runs: u64,
+    /// Mean over the runs; absent if of one only a bound is known.
+    pub mean_ns: Option<f64>,
+    /// Its 95 % interval, of at least three runs.
+    pub interval_ns: Option<[f64; 2]>,
+}
+
+/// The times of these runs, a curve for each side or target in the order in which they come.
+pub fn copies_figures<'a>(
+    runs: impl IntoIterator<Item = (&'a RunRecord, &'a SetUpAnalysis)>,
+) -> Vec<CopiesFigure> {
+    let mut figures: Vec<CopiesFigure> = Vec::new();
+    for (record, analysis) in runs {
+        let Some(time) = analysis.time else { continue };
+        let target = record.coordinates.get("side").unwrap_or(&analysis.target);
+        let place = figures.iter().position(|figure| figure.target == *target).unwrap_or_else(|| {
+            let (target, points, levels) = (target.clone(), Vec::new(), Vec::new());
+            figures.push(CopiesFigure { target, points, levels, line: None });
+            figures.len() - 1
+        });
+        let (copies, run, block) = (record.spec.clients, record.id.clone(), record.block);
+        figures[place].points.push(CopiesPoint { copies, run, block, time });
+    }
+    for figure in &mut figures {
+        figure.points.sort_by(|left, right| (left.copies, &left.run).cmp(&(right.copies, &right.run)));
+        figure.levels =
+            figure.points.chunk_by(|left, right| left.copies == right.copies).map(level).collect();
+        figure.line = line_through(figure);
+    }
+    figures
+}
+
+fn level(points: &[CopiesPoint]) -> CopiesLevel {
+    let known: Vec<f64> = points.iter().filter_map(|point| known(point.time)).collect();
+    let is_known = known.len() == points.len();
+    CopiesLevel {
+        copies: points[0].copies,
+        runs: points.len() as u64,
+        mean_ns: is_known.then(|| mean(known.iter().copied())),
+        interval_ns: Spread::of(&known).filter(|_| is_known).map(Spread::interval),
+    }
+}
+
+fn line_through(figure: &CopiesFigure) -> Option<CopiesLine> {
+    let levels: Vec<u32> = figure.levels.iter().map(|level| level.copies).collect();
+    let mut numbers: Vec<u32> = figure.points.iter().map(|point| point.block).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let time = |block, copies| {
+        let is_it = |point: &&CopiesPoint| (point.block, point.copies) == (block, copies);
+        known(figure.points.iter().rfind(is_it)?.time)
+    };
+    let whole = |block: &u32| levels.iter().map(|copies| time(*block, *copies)).collect::<Option<Vec<f64>>>();
+    let blocks: Vec<Vec<f64>> = numbers.iter().filter_map(whole).collect();
+    line(&levels.iter().map(|copies| f64::from(*copies)).collect::<Vec<_>>(), &blocks)
+}
+
+fn known(time: CopiesTime) -> Option<f64> {
+    (!time.is_at_least).then_some(time.median_ns.0 as f64)
+}

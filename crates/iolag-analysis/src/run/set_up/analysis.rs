@@ -1,0 +1,94 @@
+//! `iolag bench setup`: the time of a copy, its calls, and what to think of it.
+
+use iolag_model::{Operation, Phase, RunRecord, SetUpSpec, Trust};
+
+use super::copies::{CopiesTime, CopyTime, SetUpJudgement, copies, judge, median_of_copies};
+use crate::finding::of_runs::RunFinding;
+use crate::run::any_workload::{common_sightings, footnotes};
+use crate::run::metadata::analysis::{host_busy, ring_waits};
+use crate::run::metadata::stage::{StageAnalysis, stage_analysis};
+use crate::run::sightings::merged;
+use crate::run::stage_names::StageKey;
+use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
+
+/// What a set-up says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SetUpAnalysis {
+    /// [`SUMMARY_SCHEMA`].
+    pub schema: u32,
+    /// How quantiles were found.
+    pub precision: Precision,
+    /// The target.
+    pub target: String,
+    /// stat and open calls that all copies made.
+    pub calls: SetUpCalls,
+    /// Each copy that began to make its calls.
+    pub copies: Vec<CopyTime>,
+    /// What a copy took; absent if none began.
+    pub time: Option<CopiesTime>,
+    /// Whether that is too long, if the user said what is.
+    pub judgement: Option<SetUpJudgement>,
+    /// The stages in which something was done, in their order.
+    pub stages: Vec<StageAnalysis>,
+    /// What each copy did that nobody has counted.
+    pub assumed: Vec<String>,
+    /// What was found, the gravest first.
+    pub findings: Vec<RunFinding>,
+    /// What is to be known of nearly every result, each in a sentence; told in one line.
+    pub footnotes: Vec<String>,
+    /// What to know before trusting the numbers.
+    pub trust: Vec<Trust>,
+}
+
+/// Calls that were made, whatever became of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub struct SetUpCalls {
+    /// stat.
+    pub stats: u64,
+    /// open.
+    pub opens: u64,
+}
+
+/// Judges a set-up by summaries that tell stages apart, but neither targets nor clients.
+pub(super) fn analyse_set_up(run: &RunRecord, spec: &SetUpSpec, summaries: &Summaries) -> SetUpAnalysis {
+    let stages: Vec<StageAnalysis> =
+        run.stages.iter().filter_map(|record| stage_analysis(record, summaries)).collect();
+    let copies = copies(spec, summaries);
+    let mut findings = found_in_stages(&stages);
+    findings.extend(host_busy(run));
+    findings.extend(ring_waits(summaries));
+    findings.sort_by_key(|finding| finding.severity);
+    let rows = stages.iter().flat_map(|stage| &stage.rows).map(|row| &row.summary);
+    SetUpAnalysis {
+        schema: SUMMARY_SCHEMA,
+        precision: summaries.precision,
+        target: run.targets.first().map_or_else(String::new, |target| target.name.clone()),
+        calls: calls(&stages),
+        time: median_of_copies(&copies),
+        judgement: spec.judge_ns.map(|limit_ns| judge(&copies, run.spec.clients, limit_ns)),
+        copies,
+        assumed: spec.assumed(),
+        findings,
+        footnotes: footnotes(rows, run.calibration.overhead_per_sample_ns),
+        stages,
+        trust: run.trust.iter().cloned().chain(summaries.unknown.trust()).collect(),
+    }
+}
+
+fn calls(stages: &[StageAnalysis]) -> SetUpCalls {
+    let benchmark = stages.iter().find(|stage| stage.phase == Phase::Benchmark);
+    let made = |operation| Some(benchmark?.row(operation)?.summary.attempts);
+    SetUpCalls {
+        stats: made(Operation::CallStat).unwrap_or_default(),
+        opens: made(Operation::CallOpen).unwrap_or_default(),
+    }
+}
+
+fn found_in_stages(stages: &[StageAnalysis]) -> Vec<RunFinding> {
+    let sightings = stages.iter().flat_map(|stage| {
+        let rows: Vec<&Summary> = stage.rows.iter().map(|row| &row.summary).collect();
+        common_sightings(&rows, Some(stage.key()), |_, _| false)
+    });
+    let keys: Vec<StageKey> = stages.iter().map(StageAnalysis::key).collect();
+    merged(sightings.collect(), &keys)
+}

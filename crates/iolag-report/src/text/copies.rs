@@ -1,0 +1,154 @@
+//! Time against copies, for a terminal: what more copies at once do to each.
+
+use iolag_analysis::{
+    BLOCKS_NEEDED, CopiesFigure, CopiesLevel, CopiesLine, CopiesShape, LEVELS_NEEDED, STRAIGHT_WITHIN,
+};
+use iolag_model::{Nanoseconds, format_count, format_duration};
+
+use super::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
+use crate::words::history::p_value;
+use crate::words::interval::{Known, Measure, with_ends};
+use crate::words::numbers::{NOTHING, percentage};
+
+/// A sentence for each target, and all runs.
+pub fn copies_text(figures: &[CopiesFigure], width: usize, colour: Colour) -> String {
+    let mut text = format!("{}\n", colour.paint(Tone::Strong, "Time of a copy against copies at once"));
+    for figure in figures {
+        text.push_str(&format!("{}\n", wrapped(&copies_sentence(figure), width, "  ")));
+        text.push_str(&table(figure).render(colour));
+    }
+    text
+}
+
+/// `/afs takes 21.0 [18.2–24.1] s more for each further copy, and curves upward (p 0.003): …`
+pub fn copies_sentence(figure: &CopiesFigure) -> String {
+    let target = &figure.target;
+    let Some(line) = &figure.line else {
+        let why = match figure.levels.len() {
+            0 | 1 => "there is one number of copies only: --copies 1,2,4,8",
+            _ => "no repetition has a known time for every number of copies",
+        };
+        return format!("{target}: no line can be drawn, since {why}.");
+    };
+    let slope = slope_in_words(line);
+    match (line.shape, line.slope_interval_ns) {
+        (CopiesShape::TooFew, None) => format!(
+            "{target} takes {slope} for each further copy; how sure that is, and whether it is a line, {} repetitions show (--repeat {0}).",
+            BLOCKS_NEEDED
+        ),
+        (CopiesShape::TooFew, Some(_)) => format!(
+            "{target} takes {slope} for each further copy; whether it is a line, {LEVELS_NEEDED} numbers of copies show."
+        ),
+        (CopiesShape::Straight { off }, _) if off >= STRAIGHT_WITHIN => format!(
+            "{target} takes {slope} for each further copy; no curve is shown, but the means are up to {} % off a line, which chance may be.",
+            percentage(off * 100.0)
+        ),
+        (CopiesShape::Straight { off }, _) => format!(
+            "{target} takes {slope} for each further copy, straight: the means are at most {} % off a line.",
+            percentage(off * 100.0)
+        ),
+        (CopiesShape::Upward { p }, _) => format!(
+            "{target} takes {slope} for each further copy on average, and curves upward (p {}): the more copies, the more each further one costs.",
+            p_value(p)
+        ),
+        (CopiesShape::Downward { p }, _) => format!(
+            "{target} takes {slope} for each further copy on average, and curves downward (p {}): the more copies, the less each further one costs.",
+            p_value(p)
+        ),
+    }
+}
+
+fn slope_in_words(line: &CopiesLine) -> String {
+    let exactly = Known::exactly;
+    let ends = |[low, high]: [f64; 2], sign: f64| {
+        let [low, high] = if sign < 0.0 { [-high, -low] } else { [low, high] };
+        with_ends(Measure::Duration, exactly(line.slope_ns.abs()), [exactly(low), exactly(high)])
+    };
+    let amount = match line.slope_interval_ns {
+        Some(interval) => ends(interval, line.slope_ns),
+        None => time(line.slope_ns.abs()),
+    };
+    let which = if line.slope_ns < 0.0 { "less" } else { "more" };
+    match line.slope_interval_ns {
+        Some([low, high]) if low < 0.0 && high > 0.0 => format!("{amount} {which}, which may be nothing,"),
+        _ => format!("{amount} {which}"),
+    }
+}
+
+fn table(figure: &CopiesFigure) -> Table {
+    let right = Side::Right;
+    let columns = columns([("  copies", right), ("runs", right), ("mean", right), ("each run", Side::Left)]);
+    let mut table = Table::new(vec![ColumnGroup { title: String::new(), columns }]);
+    for level in &figure.levels {
+        let points = figure.points.iter().filter(|point| point.copies == level.copies);
+        let each = points.map(|point| {
+            let bound = if point.time.is_at_least { "≥ " } else { "" };
+            format!("{bound}{}", format_duration(point.time.median_ns))
+        });
+        table.row(vec![
+            Cell::new(format_count(u64::from(level.copies))),
+            Cell::new(format_count(level.runs)),
+            Cell::new(mean_in_words(level)),
+            Cell::toned(each.collect::<Vec<_>>().join(", "), Tone::Faint),
+        ]);
+    }
+    table
+}
+
+fn mean_in_words(level: &CopiesLevel) -> String {
+    match (level.mean_ns, level.interval_ns) {
+        (Some(mean), Some([low, high])) => with_ends(
+            Measure::Duration,
+            Known::exactly(mean),
+            [Known::exactly(low.max(0.0)), Known::exactly(high)],
+        ),
+        (Some(mean), None) => time(mean),
+        (None, _) => NOTHING.to_owned(),
+    }
+}
+
+fn time(ns: f64) -> String {
+    format_duration(Nanoseconds(ns.max(0.0) as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(line: Option<CopiesLine>) -> CopiesFigure {
+        CopiesFigure { target: "/afs".to_owned(), points: Vec::new(), levels: Vec::new(), line }
+    }
+
+    fn said(slope: f64, interval: Option<[f64; 2]>, shape: CopiesShape) -> String {
+        let line = CopiesLine {
+            blocks: 3,
+            slope_ns: slope * 1e9,
+            base_ns: 0.0,
+            slope_interval_ns: interval.map(|ends| ends.map(|end| end * 1e9)),
+            shape,
+        };
+        copies_sentence(&figure(Some(line)))
+    }
+
+    #[test]
+    fn a_sentence_says_how_steep_it_is_how_sure_and_whether_it_is_a_line() {
+        let ends = Some([18.2, 24.1]);
+        assert_eq!(
+            said(21.0, ends, CopiesShape::Upward { p: 0.0031 }),
+            "/afs takes 21.0 [18.2–24.1] s more for each further copy on average, and curves upward (p 0.003): \
+             the more copies, the more each further one costs."
+        );
+        assert_eq!(
+            said(0.4, Some([0.3, 0.5]), CopiesShape::Straight { off: 0.012 }),
+            "/afs takes 400 [300–500] ms more for each further copy, straight: the means are at most 1.2 % off a line."
+        );
+        let unsure = said(0.4, Some([-0.3, 1.1]), CopiesShape::Straight { off: 0.19 });
+        assert!(
+            unsure.contains("more, which may be nothing, for each further copy; no curve is shown"),
+            "{unsure}"
+        );
+        let alone = said(21.0, None, CopiesShape::TooFew);
+        assert!(alone.starts_with("/afs takes 21.0 s more for each further copy; how sure"), "{alone}");
+        assert!(copies_sentence(&figure(None)).contains("one number of copies only"));
+    }
+}

@@ -1,0 +1,62 @@
+//! A set-up, described.
+
+use iolag_model::{RunRecord, SetUpSpec, counted, exact_duration, format_count, format_duration};
+
+use crate::workload::command::{option, working_name};
+use crate::workload::described::Described;
+
+impl Described for SetUpSpec {
+    fn heading(&self) -> &'static str {
+        "Job set-up"
+    }
+
+    fn in_list(&self) -> String {
+        match self.preset {
+            Some(preset) => format!("setup, {preset}"),
+            None => "setup".to_owned(),
+        }
+    }
+
+    fn in_a_line(&self, clients: u32) -> String {
+        let mut parts = vec![
+            self.in_list(),
+            counted(u64::from(clients), "copy", "copies"),
+            format!(
+                "each with {} stat and {} open calls",
+                format_count(self.stats),
+                format_count(self.opens)
+            ),
+        ];
+        if let Some(limit) = self.kill_after_ns {
+            parts.push(format!("ended after {}", format_duration(limit)));
+        }
+        parts.join(", ")
+    }
+
+    fn command(&self, run: &RunRecord) -> (&'static [&'static str], Vec<String>) {
+        let percent = |per_million: u32| format!("{}%", f64::from(per_million) / 10_000.0);
+        let counts = match self.preset {
+            Some(preset) => Vec::from(option("--preset", preset)),
+            None => [option("--stat", self.stats), option("--open", self.opens)].concat(),
+        };
+        let mut words = Vec::from(option("--copies", run.spec.clients));
+        words.extend(counts);
+        words.extend(
+            [
+                option("--miss", percent(self.misses_per_million)),
+                option("--directories", self.directories),
+                option("--files", self.files),
+                option("--file-size", self.file_bytes),
+                option("--shared", percent(self.shared_per_million)),
+            ]
+            .concat(),
+        );
+        for (name, limit) in [("--judge", self.judge_ns), ("--kill-after", self.kill_after_ns)] {
+            words.extend(limit.into_iter().flat_map(|limit| option(name, exact_duration(limit))));
+        }
+        words.extend(option("--on-hang", run.spec.on_hang));
+        words.extend(option("--buffer", run.spec.ring_bytes));
+        words.extend(working_name(run).into_iter().flat_map(|name| option("--working-name", name)));
+        (&["bench", "setup"], words)
+    }
+}

@@ -1,0 +1,5 @@
+//! The synthetic job set-up.
+
+mod described;
+mod judged;
+mod text;

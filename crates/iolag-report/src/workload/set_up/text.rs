@@ -1,0 +1,109 @@
+//! `iolag bench setup` in words, and on a terminal.
+
+use iolag_analysis::{CopyEnding, CopyTime, SetUpAnalysis, SetUpJudgement, StageAnalysis};
+use iolag_model::{Nanoseconds, Phase, counted, format_count, format_duration};
+
+use crate::finding::run::in_words_each;
+use crate::text::findings::{findings_text, footnotes_text, trust_text};
+use crate::text::table::{Colour, Tone, wrapped};
+use crate::words::numbers::percentage;
+use crate::workload::metadata::text::operations_table;
+
+/// Renders a set-up for a terminal of `width` columns.
+pub(super) fn set_up_text(analysis: &SetUpAnalysis, width: usize, colour: Colour) -> String {
+    let mut text = format!("{}\n", wrapped(&sentence(analysis), width, "  "));
+    if let Some(judgement) = &analysis.judgement {
+        let tone = if judgement.over > 0 { Tone::Serious } else { Tone::Good };
+        text.push_str(&colour.paint(tone, &wrapped(&judged(judgement), width, "  ")));
+        text.push('\n');
+    }
+    for stage in &analysis.stages {
+        text.push_str(&stage_text(stage, colour));
+    }
+    let assumed = format!("Assumed, since counts of calls do not say it: {}.", analysis.assumed.join("; "));
+    text.push_str(&format!("{}\n", wrapped(&assumed, width, "  ")));
+    text.push_str(&findings_text(None, &in_words_each(&analysis.findings), width, colour));
+    text.push_str(&trust_text(&analysis.trust, width, colour));
+    text.push_str(&footnotes_text(&analysis.footnotes, width, colour));
+    text
+}
+
+fn stage_text(stage: &StageAnalysis, colour: Colour) -> String {
+    let what = match stage.phase {
+        Phase::Precreate => "making the tree",
+        Phase::Benchmark => "calls of all copies",
+        // Nothing is done in the others.
+        _ => return String::new(),
+    };
+    let head = format!("{what}: {}", format_duration(stage.times.phase_time_ns));
+    format!("{}\n{}", colour.paint(Tone::Strong, &head), operations_table(&stage.rows).render(colour))
+}
+
+/// `A set-up took 41.2 s (median of 4 copies, from 41.0 to 41.5 s), with 400 000 stat and 28 000 open calls in all.`
+pub(super) fn sentence(analysis: &SetUpAnalysis) -> String {
+    let Some(time) = analysis.time else {
+        return "No copy began to make its calls.".to_owned();
+    };
+    let at_least = if time.is_at_least { "at least " } else { "" };
+    let times = || analysis.copies.iter().map(|copy| copy.time_ns);
+    let spread = match (times().min(), times().max()) {
+        (Some(first), Some(last)) if analysis.copies.len() > 1 => format!(
+            " (median of {} copies, from {} to {})",
+            analysis.copies.len(),
+            format_duration(first),
+            format_duration(last)
+        ),
+        _ => String::new(),
+    };
+    let calls = analysis.calls;
+    let mut sentences = vec![format!(
+        "A set-up took {at_least}{}{spread}, with {} stat and {} open calls in all.",
+        format_duration(time.median_ns),
+        format_count(calls.stats),
+        format_count(calls.opens)
+    )];
+    sentences.extend(ended(&analysis.copies));
+    sentences.join(" ")
+}
+
+fn ended(copies: &[CopyTime]) -> Option<String> {
+    let count = |ending| copies.iter().filter(|copy| copy.ending == ending).count() as u64;
+    let (timed_out, stopped) = (count(CopyEnding::TimedOut), count(CopyEnding::Stopped));
+    let told = [(timed_out, "ended when its time was up"), (stopped, "stopped before its end")];
+    let told: Vec<String> = told
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, how)| {
+            let how = if count == 1 { how.to_owned() } else { how.replace("its", "their") };
+            format!("{} {how}", counted(count, "copy was", "copies were"))
+        })
+        .collect();
+    (!told.is_empty()).then(|| format!("{}.", told.join(", ")))
+}
+
+/// `2 of 24 copies took longer than 10.0 min, 8.3 [1.0–27] %.`
+pub(super) fn judged(judgement: &SetUpJudgement) -> String {
+    let SetUpJudgement { limit_ns, copies, over, undecided, interval } = judgement;
+    let limit = limit_in_words(*limit_ns);
+    let percent = |share: f64| percentage(share * 100.0);
+    let ends = format!("[{}–{}] %", percent(interval.low), percent(interval.high));
+    let open = match undecided {
+        0 => String::new(),
+        some => {
+            format!("; of {} it is not known, since they did not come to their ends", format_count(*some))
+        }
+    };
+    let of_them = counted(*copies, "copy", "copies");
+    let over_in_words = if *over == 0 { "None".to_owned() } else { format_count(*over) };
+    let share = match (copies, undecided) {
+        (0, _) => String::new(),
+        (_, 0) => format!(", {} {ends}", percent(*over as f64 / *copies as f64)),
+        _ => format!(", at least {} {ends}", percent(*over as f64 / *copies as f64)),
+    };
+    format!("{over_in_words} of {of_them} took longer than {limit}{share}{open}.")
+}
+
+/// What was typed in seconds is read in seconds.
+fn limit_in_words(limit: Nanoseconds) -> String {
+    iolag_model::exact_duration(limit)
+}
