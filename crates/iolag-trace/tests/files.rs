@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 fn recorded(name: &str) -> Trace {
     let path = format!("{}/tests/recorded/{name}.strace", env!("CARGO_MANIFEST_DIR"));
-    let beginning = Beginning { directory: Some(b"/tmp/traced/work".to_vec()), ..Beginning::default() };
+    let beginning = Beginning { directory: Some(b"/tmp/traced/site".to_vec()), ..Beginning::default() };
     let mut reader = StraceReader::new(&beginning, Trace::default());
     reader.feed(&std::fs::read(path).unwrap()).unwrap();
     let (trace, tables, _) = reader.finish().unwrap();

@@ -9,7 +9,7 @@ use iolag_trace::{
     TaskId, Trace, lexical, read_per_process, write_strace,
 };
 
-const WORK: &str = "/tmp/traced/work";
+const WORK: &str = "/tmp/traced/site";
 
 fn text(name: &str) -> Vec<u8> {
     let path = format!("{}/tests/recorded/{name}.strace", env!("CARGO_MANIFEST_DIR"));
