@@ -2,7 +2,10 @@
 
 use std::io::{self, Write};
 
-use iolag_analysis::{Feeling, PartialCreate, RunAnalysis, RunFindingKind, Summary, whatever_analysis};
+use iolag_analysis::{
+    Feeling, PartialCreate, RunAnalysis, RunFindingKind, StageAnalysis, Summary, stage_name,
+    whatever_analysis,
+};
 use iolag_model::{Operation, RunRecord};
 
 use super::check::text::CheckRows;
@@ -20,6 +23,22 @@ pub(crate) struct Row<'a> {
     pub(crate) summary: &'a Summary,
     pub(crate) per_second: Option<f64>,
     pub(crate) partial: Option<PartialCreate>,
+}
+
+impl<'a> Row<'a> {
+    /// The rows of each stage, with its name as their place.
+    pub(crate) fn of_stages(stages: &'a [StageAnalysis]) -> Vec<Self> {
+        let of_stage = |stage: &'a StageAnalysis| {
+            let place = stage_name(stage.phase, stage.iteration);
+            stage.rows.iter().map(move |row| Row {
+                place: place.clone(),
+                summary: &row.summary,
+                per_second: Some(row.per_second),
+                partial: None,
+            })
+        };
+        stages.iter().flat_map(of_stage).collect()
+    }
 }
 
 /// What is said of a place.

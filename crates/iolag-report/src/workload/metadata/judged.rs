@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use iolag_analysis::{
     MetadataAnalysis, Precision, RepetitionComparison, RunFindingKind, SelfReadShare, StageAnalysis,
-    WorkingSet, stage_name,
+    WorkingSet,
 };
 use iolag_model::{RunRecord, Trust};
 use serde::Serialize;
@@ -54,17 +54,8 @@ impl Judged for MetadataAnalysis {
         vec![("Working set", working_set_words(&self.working_set))]
     }
 
-    fn rows<'a>(&'a self) -> Vec<Row<'a>> {
-        let of_stage = |stage: &'a StageAnalysis| {
-            let place = stage_name(stage.phase, stage.iteration);
-            stage.rows.iter().map(move |row| Row {
-                place: place.clone(),
-                summary: &row.summary,
-                per_second: Some(row.per_second),
-                partial: None,
-            })
-        };
-        self.stages.iter().flat_map(of_stage).collect()
+    fn rows(&self) -> Vec<Row<'_>> {
+        Row::of_stages(&self.stages)
     }
 
     fn place_column(&self) -> (&'static str, &'static str) {

@@ -3,8 +3,7 @@
 use std::io::{self, Write};
 
 use iolag_analysis::{
-    CopiesTime, CopyTime, Precision, RunFindingKind, SetUpAnalysis, SetUpCalls, SetUpJudgement,
-    StageAnalysis, stage_name,
+    CopiesTime, CopyTime, Precision, RunFindingKind, SetUpAnalysis, SetUpCalls, SetUpJudgement, StageAnalysis,
 };
 use iolag_model::{RunRecord, Trust};
 use serde::Serialize;
@@ -57,17 +56,8 @@ impl Judged for SetUpAnalysis {
         vec![("Assumed", self.assumed.join("; "))]
     }
 
-    fn rows<'a>(&'a self) -> Vec<Row<'a>> {
-        let of_stage = |stage: &'a StageAnalysis| {
-            let place = stage_name(stage.phase, stage.iteration);
-            stage.rows.iter().map(move |row| Row {
-                place: place.clone(),
-                summary: &row.summary,
-                per_second: Some(row.per_second),
-                partial: None,
-            })
-        };
-        self.stages.iter().flat_map(of_stage).collect()
+    fn rows(&self) -> Vec<Row<'_>> {
+        Row::of_stages(&self.stages)
     }
 
     fn place_column(&self) -> (&'static str, &'static str) {
