@@ -279,11 +279,16 @@ impl<'a> Capturing<'a> {
         if self.wishes.ended.is_none() && self.reader.sink().ended().is_some() {
             self.wishes.ended = Some(now);
         }
-        let is_long = self.wishes.ended.is_some_and(|ended| now.since(ended) >= LONG);
+        let is_long = self.is_of_command() && self.wishes.ended.is_some_and(|ended| now.since(ended) >= LONG);
         if is_long && !self.wishes.is_told {
             self.wishes.is_told = true;
             tell(outbox, &FromCapturer::LeftBehind);
         }
+    }
+
+    /// Whether strace started what it traces.
+    const fn is_of_command(&self) -> bool {
+        matches!(self.plan.subject, CaptureSubject::Command(_))
     }
 
     /// The command: what strace started first.
@@ -293,7 +298,7 @@ impl<'a> Capturing<'a> {
 
     /// Ends strace, and with it a command and what that has started; a process that it was attached to goes on.
     fn end_all(&mut self) {
-        if matches!(self.plan.subject, CaptureSubject::Command(_)) {
+        if self.is_of_command() {
             self.wishes.ended_by_force = traced_by(self.strace.id());
         }
         self.signal_strace(Signal::KILL);
@@ -314,19 +319,22 @@ impl<'a> Capturing<'a> {
     fn finish(mut self) -> io::Result<(Result<Behind<File>, String>, Read)> {
         let complaints = complaints(&mut self.strace);
         let processor = processor(&mut self.strace, self.used);
+        let is_of_command = self.is_of_command();
         let (observer, tables, reading) = self.reader.finish()?;
         let (ended, executed) = (observer.ended(), observer.executed());
         let mut ending = ending(&reading, ended, processor);
         ending.cut = self.wishes.cut.map(str::to_owned);
-        if ending.cut.is_none() && ended.is_none() && matches!(self.plan.subject, CaptureSubject::Command(_))
-        {
+        if ending.cut.is_none() && ended.is_none() && is_of_command {
             ending.cut = Some("strace was ended before it".to_owned());
         }
         let (writer, summary, without_rights) = observer.finish(&tables);
         let file =
             writer.and_then(|writer| writer.finish(&tables, &ending).map_err(|error| error.to_string()));
         let not_executed = match (executed, Refusal::of(&complaints)) {
-            (Executed::Refused(errno), _) => Some(io::Error::from_raw_os_error(i32::from(errno)).to_string()),
+            // Whoever was there already goes on without what was refused it.
+            (Executed::Refused(errno), _) if is_of_command => {
+                Some(io::Error::from_raw_os_error(i32::from(errno)).to_string())
+            }
             (Executed::NotYet, Some(refusal)) if summary.calls == 0 => Some(refusal.to_string()),
             _ => None,
         };

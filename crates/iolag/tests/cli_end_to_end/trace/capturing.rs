@@ -95,6 +95,27 @@ fn a_command_that_cannot_be_executed_leaves_no_run() {
 }
 
 #[test]
+fn what_cannot_be_done_while_a_command_runs_is_refused_before_it_is_started() {
+    let scene = Scene::new();
+    std::fs::write(scene.path().join("no-trace"), "somebody's work").unwrap();
+    let refused = |code, options: &[&str], expected: &str| {
+        let done =
+            scene.run(&[&["trace"], options, &["--", "/bin/sh", "-c", "echo started > started"]].concat());
+        assert_eq!(done.code, Some(code), "{options:?}: {done:?}");
+        assert_says(&done.stderr, &[expected]);
+    };
+    refused(2, &["--anonymise"], "--anonymise goes with --from");
+    refused(2, &["--json", "-"], "name a file with --json FILE");
+    refused(2, &["--witth", "network"], "--with");
+    if may_trace() {
+        refused(3, &["-o", "no-trace"], "is no trace");
+        refused(3, &["-o", "/dev/null"], "is no file");
+    }
+    assert!(!scene.path().join("started").exists());
+    assert_eq!(std::fs::read_to_string(scene.path().join("no-trace")).unwrap(), "somebody's work");
+}
+
+#[test]
 fn without_a_strace_that_can_be_used_nothing_is_started() {
     let scene = Scene::new();
     let programs = scene.path().join("bin");

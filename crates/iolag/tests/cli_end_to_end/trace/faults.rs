@@ -127,6 +127,29 @@ fn attaching_never_kills() {
     assert_says(&done.stderr, &["there is no process "]);
 }
 
+/// A shell that looks along PATH is refused a program at a time.
+#[test]
+fn what_was_refused_to_a_process_before_iolag_looked_is_no_reason_to_throw_its_trace_away() {
+    if !may_trace() {
+        return;
+    }
+    let scene = Scene::new();
+    let failing = "import os, time\n\
+                   while True:\n\
+                   \ttry: os.execv('/no-such-program', ['x'])\n\
+                   \texcept OSError: time.sleep(0.02)";
+    let mut traced = scene.bare_command("python3".as_ref(), &["-c", failing]).spawn().unwrap();
+    let mut running = scene.start(&["trace", "--attach", &traced.id().to_string()]);
+    running.wait_for("until Ctrl-C");
+    assert!(wait_until(PATIENCE, || tracer_of(traced.id()) != 0), "{}", running.stderr());
+    std::thread::sleep(Duration::from_millis(500));
+    running.signal(libc::SIGINT);
+    let done = running.finish();
+    crate::support::end(&mut traced);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert_says(&scene.run(&["show", "last"]).stdout, &["execve"]);
+}
+
 #[test]
 fn a_command_that_hangs_in_the_kernel_can_be_left_and_is_told() {
     if !may_trace() {
