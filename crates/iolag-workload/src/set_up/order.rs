@@ -5,21 +5,21 @@ use iolag_model::{Random, SetUpSpec};
 
 /// Which file it is, and whether that is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct LookedFor {
+pub(crate) struct LookedFor {
     pub key: ObjectKey,
     pub is_there: bool,
 }
 
 /// One of the calls that are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Call {
+pub(crate) enum Call {
     Stat(LookedFor),
     Open(LookedFor),
 }
 
 /// The calls of one copy: every copy asks the same questions, each in an order of its own.
 #[derive(Debug)]
-pub(super) struct Order {
+pub(crate) struct Order {
     rank: u32,
     spec: SetUpSpec,
     numbers: Vec<u32>,

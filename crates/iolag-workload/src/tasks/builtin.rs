@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use iolag_model::{Operation, counted};
+use iolag_model::{MILLION, Operation, SetUpSpec, counted, format_count};
 
 use super::{CREATED_FILE_BYTES, TaskOutput, TaskSpec};
 
@@ -18,8 +18,32 @@ const WRITTEN_BYTES: u64 = 4096;
 /// The shell that is there on every system; whoever knows the user's own sets it by [`TaskSpec::with_shell`].
 const SHELL: &str = "/bin/sh";
 
-const BUILTIN: [&str; 9] =
-    ["compile", "list", "list-large", "create", "stat", "open-read", "write-fsync", "shell", "echo"];
+const BUILTIN: [&str; 10] = [
+    "compile",
+    "list",
+    "list-large",
+    "create",
+    "stat",
+    "open-read",
+    "write-fsync",
+    "job-setup",
+    "shell",
+    "echo",
+];
+
+/// A hundredth of the calls of the synthetic job of study 002, on a tree that a guest may leave.
+const JOB_SET_UP: SetUpSpec = SetUpSpec {
+    preset: None,
+    stats: 1000,
+    opens: 70,
+    misses_per_million: MILLION / 5 * 4,
+    directories: 40,
+    files: 10,
+    shared_per_million: MILLION,
+    file_bytes: 4096,
+    judge_ns: None,
+    kill_after_ns: None,
+};
 
 impl TaskSpec {
     /// The built-in task of this name with its usual sizes; `None` if there is none of this name.
@@ -32,6 +56,7 @@ impl TaskSpec {
             "stat" => Self::Stat,
             "open-read" => Self::OpenRead { bytes: READ_BYTES },
             "write-fsync" => Self::WriteFsync { bytes: WRITTEN_BYTES },
+            "job-setup" => Self::JobSetUp(JOB_SET_UP),
             "shell" => Self::Shell { program: SHELL.into() },
             "echo" => Self::Echo { program: SHELL.into() },
             _ => return None,
@@ -63,6 +88,7 @@ impl TaskSpec {
             Self::Compile
             | Self::Stat
             | Self::OpenRead { .. }
+            | Self::JobSetUp(_)
             | Self::Shell { .. }
             | Self::Command { .. }
             | Self::SetUp { .. } => &[""],
@@ -78,7 +104,11 @@ impl TaskSpec {
             Self::Stat => Some(Operation::Stat),
             Self::OpenRead { .. } => Some(Operation::Read),
             Self::WriteFsync { .. } => Some(Operation::WriteDurably),
-            Self::Shell { .. } | Self::Echo { .. } | Self::Command { .. } | Self::SetUp { .. } => None,
+            Self::JobSetUp(_)
+            | Self::Shell { .. }
+            | Self::Echo { .. }
+            | Self::Command { .. }
+            | Self::SetUp { .. } => None,
         }
     }
 
@@ -100,6 +130,13 @@ impl TaskSpec {
             }
             Self::WriteFsync { bytes } => {
                 format!("write a file of {} and fsync it", counted(*bytes, "byte", "bytes"))
+            }
+            Self::JobSetUp(spec) => {
+                format!(
+                    "{} stat and {} open calls, as a job's set-up makes them",
+                    format_count(spec.stats),
+                    format_count(spec.opens)
+                )
             }
             Self::Shell { program } => {
                 format!("start {} on a terminal until its prompt", program.display())

@@ -26,6 +26,7 @@ pub use session::{TaskOptions, TaskSession};
 use probes::command::CommandTask;
 use probes::compile::CompileTask;
 use probes::files::{CreateTask, OpenReadTask, StatTask, WriteFsyncTask};
+use probes::job::JobSetUpTask;
 use probes::list::ListTask;
 use probes::shell::{EchoTask, ShellTask};
 
@@ -42,6 +43,7 @@ pub fn probe_task(spec: &TaskSpec, seed: u64) -> Box<dyn ProbeTask> {
         TaskSpec::List { files, output } => Box::new(ListTask::new(*files, *output)),
         TaskSpec::Command { command, output } => Box::new(CommandTask::new(command, *output)),
         TaskSpec::SetUp { command } => Box::new(CommandTask::that_sets_up(command)),
+        TaskSpec::JobSetUp(spec) => Box::new(JobSetUpTask::new(spec, seed)),
         TaskSpec::Shell { program } => Box::new(ShellTask::new(program)),
         TaskSpec::Echo { program } => Box::new(EchoTask::new(program)),
     }

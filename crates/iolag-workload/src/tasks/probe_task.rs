@@ -7,7 +7,7 @@
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 
-use iolag_model::{FailureCode, Nanoseconds};
+use iolag_model::{FailureCode, Nanoseconds, SetUpSpec};
 
 use super::limits::TaskLimit;
 
@@ -42,6 +42,8 @@ pub enum TaskSpec {
         /// Its size in bytes.
         bytes: u64,
     },
+    /// The calls of a job that sets itself up: those of one copy of `iolag bench setup`.
+    JobSetUp(SetUpSpec),
     /// Start an interactive shell on a terminal of its own until it shows its prompt.
     Shell {
         /// The shell, an absolute path.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! <target>/<watch>/          .owner-N-N
-//! <target>/<watch>/<task>/   file, written, program…, read-N, *.ready, created/file-N, listed-N/file-N
+//! <target>/<watch>/<task>/   file, written, program…, read-N, *.ready, created/file-N, listed-N/file-N, set-up-N/file-N
 //! ```
 //! Invariants: no symbolic link is followed and no mount point crossed; a name that tasks do not make is left where it is
 //! and told, with the directories around it; what was removed in part before is no obstacle. A command of the user's may have
@@ -23,6 +23,7 @@ use rustix::io::Errno;
 
 use super::probes::compile::COMPILED;
 use super::probes::files::{CREATED, LOOKED_AT, READY, WRITTEN};
+use super::probes::job::{TREE, TREE_MADE};
 use super::probes::list::LISTED;
 use super::{Language, TaskError};
 
@@ -83,7 +84,9 @@ impl Inside {
             Self::Watch | Self::Task if is_owner_file(name) => Made::File,
             Self::Watch => Made::Directory(Self::Task),
             Self::Task if name == CREATED.as_bytes() => Made::Directory(Self::Files),
-            Self::Task if is_numbered(name, LISTED) => Made::Directory(Self::Files),
+            Self::Task if is_numbered(name, LISTED) || is_numbered(name, TREE) => {
+                Made::Directory(Self::Files)
+            }
             Self::Task if is_task_file(name) => Made::File,
             Self::Files if is_numbered(name, "file-") => Made::File,
             Self::Task | Self::Files => Made::Foreign,
@@ -99,7 +102,7 @@ fn is_task_file(name: &[u8]) -> bool {
             || sources.iter().any(|source| name == source.as_bytes())
     };
     if let Some(made) = name.strip_suffix(READY.as_bytes()) {
-        return is_made_once(made) || is_numbered(made, LISTED);
+        return is_made_once(made) || is_numbered(made, LISTED) || made == TREE_MADE.as_bytes();
     }
     name == WRITTEN.to_bytes() || name == COMPILED.as_bytes() || is_made_once(name)
 }
@@ -225,15 +228,33 @@ mod tests {
 
     #[test]
     fn names_of_tasks_are_known_and_others_are_not() {
-        for name in ["file", "file.ready", "written", "program", "program.c", "program.f90.ready", "read-0"] {
+        for name in [
+            "file",
+            "file.ready",
+            "set-up.ready",
+            "written",
+            "program",
+            "program.c",
+            "program.f90.ready",
+            "read-0",
+        ] {
             assert_eq!(Inside::Task.made(name.as_bytes()), Made::File, "{name}");
         }
-        for name in
-            ["read-00", "read-", "thesis.tex", "written.ready", ".ready", "file-0", "listed-x", "core"]
-        {
+        for name in [
+            "read-00",
+            "read-",
+            "thesis.tex",
+            "written.ready",
+            ".ready",
+            "file-0",
+            "listed-x",
+            "set-up",
+            "core",
+        ] {
             assert_eq!(Inside::Task.made(name.as_bytes()), Made::Foreign, "{name}");
         }
         assert_eq!(Inside::Task.made(b"listed-3500"), Made::Directory(Inside::Files));
+        assert_eq!(Inside::Task.made(b"set-up-39"), Made::Directory(Inside::Files));
         assert_eq!(Inside::Files.made(b"file-499"), Made::File);
         assert_eq!(Inside::Files.made(b"file"), Made::Foreign);
         let owner = format!(".owner-{:032x}", 4711);

@@ -4,10 +4,16 @@ use std::fs;
 use std::time::Duration;
 
 use iolag_fixtures::{FuseCall, FuseMount};
-use iolag_model::{ErrorClass, FailureCode};
+use iolag_model::{ErrorClass, FailureCode, SetUpSpec};
 use iolag_workload::TaskSpec;
 
 use crate::support::{names, probe};
+
+/// So many stat and open calls on two directories of five files each.
+fn set_up(stats: u64, opens: u64) -> SetUpSpec {
+    let Some(TaskSpec::JobSetUp(usual)) = TaskSpec::from_name("job-setup") else { panic!("it is built in") };
+    SetUpSpec { stats, opens, directories: 2, files: 5, ..usual }
+}
 
 #[test]
 fn the_file_tasks_succeed_and_stamp_their_parts_in_order() {
@@ -17,6 +23,7 @@ fn the_file_tasks_succeed_and_stamp_their_parts_in_order() {
         (TaskSpec::OpenRead { bytes: 0 }, "+0 -0"),
         (TaskSpec::WriteFsync { bytes: 3 << 20 }, "+0 +1 -1 -0"),
         (TaskSpec::Create { files: 20, bytes: 64 }, "+0 -0 +1 -1"),
+        (TaskSpec::JobSetUp(set_up(50, 10)), "+0 -0"),
     ] {
         let place = tempfile::tempdir().unwrap();
         for _ in 0..3 {
@@ -53,7 +60,10 @@ fn a_probe_finds_the_directory_empty_after_one_that_was_ended() {
 
 #[test]
 fn a_file_that_somebody_removed_is_an_error_once_and_then_made_anew() {
-    for (spec, file) in [(TaskSpec::Stat, "file"), (TaskSpec::OpenRead { bytes: 100 }, "read-100")] {
+    let job = TaskSpec::JobSetUp(set_up(100, 0));
+    for (spec, file) in
+        [(TaskSpec::Stat, "file"), (TaskSpec::OpenRead { bytes: 100 }, "read-100"), (job, "set-up-1/file-0")]
+    {
         let place = tempfile::tempdir().unwrap();
         probe(place.path(), &spec).unwrap();
         fs::remove_file(place.path().join(file)).unwrap();
@@ -61,6 +71,31 @@ fn a_file_that_somebody_removed_is_an_error_once_and_then_made_anew() {
         assert_eq!(missing.ending(0).failure.class(), ErrorClass::NotFound, "{spec:?}");
         assert_eq!(probe(place.path(), &spec).unwrap().ending(0).failure, FailureCode::NONE);
     }
+}
+
+#[test]
+fn a_set_up_asks_as_often_as_it_says_and_of_each_call_the_delay_is_in_it() {
+    let backing = tempfile::tempdir().unwrap();
+    let Some(mount) = FuseMount::start(backing.path()) else { return };
+    let delay = Duration::from_millis(2);
+    let spec = TaskSpec::JobSetUp(set_up(60, 20));
+    probe(mount.path(), &spec).unwrap();
+    mount.delay(FuseCall::Lookup, "file-*", delay);
+    let before = mount.requests(Some(FuseCall::Lookup), "file-*");
+    let recorder = probe(mount.path(), &spec).unwrap();
+    assert_eq!(recorder.ending(0).failure, FailureCode::NONE, "what is to be absent is no failure");
+    let asked = mount.requests(Some(FuseCall::Lookup), "file-*") - before;
+    assert!(asked >= 80, "a name that is looked up is asked for: {asked}");
+    assert!(recorder.duration(0) >= asked as u32 * delay, "{recorder:?}");
+}
+
+#[test]
+fn a_name_of_a_set_up_that_is_to_be_absent_and_is_there_is_an_error() {
+    let place = tempfile::tempdir().unwrap();
+    let spec = TaskSpec::JobSetUp(set_up(100, 0));
+    probe(place.path(), &spec).unwrap();
+    fs::write(place.path().join("set-up-0/file-5"), "somebody's").unwrap();
+    assert_eq!(probe(place.path(), &spec).unwrap().ending(0).failure, FailureCode::from_errno(libc::EEXIST));
 }
 
 #[test]

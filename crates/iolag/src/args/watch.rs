@@ -88,7 +88,7 @@ pub struct Ping {
     /// The directory
     #[arg(value_name = "DIR", value_parser = DirectoryParser)]
     pub directory: PathBuf,
-    /// Probe with a task instead, in a process of its own: stat, list, create, open-read, write-fsync, compile, shell, echo or
+    /// Probe with a task instead, in a process of its own: stat, list, create, open-read, write-fsync, job-setup, compile, shell, echo or
     /// list-large; starting it is part of the time
     #[arg(long, value_name = "NAME")]
     pub task: Option<String>,

@@ -57,6 +57,8 @@ pub struct TargetTable {
 pub struct TaskTable {
     pub files: Option<Spanned<u32>>,
     pub bytes: Option<Spanned<u64>>,
+    pub stats: Option<Spanned<u64>>,
+    pub opens: Option<Spanned<u64>>,
     pub command: Option<Vec<Text>>,
     pub output: Option<Text>,
     pub soft_deadline: Option<Text>,

@@ -4,6 +4,7 @@ mod document;
 mod places;
 mod plan;
 mod programs;
+mod tasks;
 
 pub use document::{Document, PRINTED};
 pub use places::{Memory, Origin, Places, ProcessOrigin};

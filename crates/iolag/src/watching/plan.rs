@@ -8,7 +8,7 @@ use iolag_watch::{AtDeadline, Mounted, PlannedCovariate, PlannedTask, WatchPlan,
 use iolag_workload::TaskSpec;
 use toml::Spanned;
 
-use super::document::{CovariateTable, Document, PRINTED, TaskTable};
+use super::document::{CovariateTable, Document, PRINTED};
 use crate::documents::{DocumentError, SHORTEST, Source, Text, command_of};
 use crate::output::printable;
 
@@ -50,11 +50,11 @@ pub fn plan(file: &str, text: &str, wishes: &Wishes) -> Result<WatchPlan, Docume
     Planning { source: Source { file, text }, own: &own, usual: &usual, wishes }.plan()
 }
 
-struct Planning<'a> {
-    source: Source<'a>,
-    own: &'a Document,
-    usual: &'a Document,
-    wishes: &'a Wishes,
+pub(super) struct Planning<'a> {
+    pub(super) source: Source<'a>,
+    pub(super) own: &'a Document,
+    pub(super) usual: &'a Document,
+    pub(super) wishes: &'a Wishes,
 }
 
 /// When a probe is looked at and ended.
@@ -234,67 +234,7 @@ impl Planning<'_> {
         })
     }
 
-    fn spec(&self, name: &Text, own: &TaskTable, usual: &TaskTable) -> Result<TaskSpec, DocumentError> {
-        let files = own.files.as_ref().or(usual.files.as_ref()).map(|files| *files.get_ref());
-        let bytes = own.bytes.as_ref().or(usual.bytes.as_ref()).map(|bytes| *bytes.get_ref());
-        let builtin = TaskSpec::from_name(name.get_ref());
-        if let Some(command) = &own.command {
-            if builtin.is_some() {
-                return Err(self.source.error(
-                    name,
-                    format!("{:?} is a built-in task; give the command another name", name.get_ref()),
-                ));
-            }
-            return Ok(TaskSpec::Command {
-                command: self.command(command, name)?,
-                output: own.output(&self.source)?,
-            });
-        }
-        let Some(builtin) = builtin else {
-            return Err(self.source.error(name, self.unknown_task(name.get_ref())));
-        };
-        let takes = |what: &str, given: Option<std::ops::Range<usize>>, can: bool| match given {
-            Some(place) if !can => {
-                let message = format!("the task {} has no {what} to set", name.get_ref());
-                Err(DocumentError::at(self.source.file, self.source.text, place, message))
-            }
-            _ => Ok(()),
-        };
-        let has_files = matches!(builtin, TaskSpec::List { .. } | TaskSpec::Create { .. });
-        let has_bytes = matches!(
-            builtin,
-            TaskSpec::Create { .. } | TaskSpec::OpenRead { .. } | TaskSpec::WriteFsync { .. }
-        );
-        takes("files", own.files.as_ref().map(Spanned::span), has_files)?;
-        takes("bytes", own.bytes.as_ref().map(Spanned::span), has_bytes)?;
-        let has_output = matches!(builtin, TaskSpec::List { .. });
-        takes("output", own.output.as_ref().map(Spanned::span), has_output)?;
-        Ok(match builtin {
-            TaskSpec::List { files: usually, .. } => {
-                TaskSpec::List { files: files.unwrap_or(usually), output: own.output(&self.source)? }
-            }
-            TaskSpec::Create { files: usually, bytes: each } => {
-                TaskSpec::Create { files: files.unwrap_or(usually), bytes: bytes.unwrap_or(each) }
-            }
-            TaskSpec::OpenRead { bytes: usually } => TaskSpec::OpenRead { bytes: bytes.unwrap_or(usually) },
-            TaskSpec::WriteFsync { bytes: usually } => {
-                TaskSpec::WriteFsync { bytes: bytes.unwrap_or(usually) }
-            }
-            other => other.with_shell(&self.wishes.shell),
-        })
-    }
-
-    fn unknown_task(&self, name: &str) -> String {
-        let own = self.own.task.keys().map(|name| name.get_ref().as_str());
-        let known: Vec<&str> =
-            TaskSpec::builtin_names().iter().copied().chain(own.filter(|own| *own != name)).collect();
-        format!(
-            "there is no task {name:?}: expected one of {}, or a [task.{name}] with a command",
-            known.join(", ")
-        )
-    }
-
-    fn command(&self, command: &[Text], name: &Text) -> Result<Vec<String>, DocumentError> {
+    pub(super) fn command(&self, command: &[Text], name: &Text) -> Result<Vec<String>, DocumentError> {
         command_of(&self.source, command, &self.wishes.programs)?.ok_or_else(|| {
             let message =
                 format!("the command of {} is empty: expected a program and its arguments", name.get_ref());
@@ -422,6 +362,24 @@ mod tests {
         let command = vec!["/usr/bin/git".to_owned(), "status".to_owned()];
         assert_eq!(status.spec, TaskSpec::Command { command, output: TaskOutput::Terminal });
         assert_eq!(plan.covariates[0].deadline, Nanoseconds::from_seconds(10));
+    }
+
+    #[test]
+    fn a_set_up_is_as_large_as_the_file_says() {
+        let text = "tasks = [\"job-setup\"]\n[task.job-setup]\nstats = 100000\nopens = 7000\nfiles = 100\n";
+        let plan_of = |text: &str| plan("f", text, &wishes());
+        let TaskSpec::JobSetUp(spec) = plan_of(text).unwrap().targets[0].tasks[0].spec.clone() else {
+            panic!("it is one")
+        };
+        assert_eq!((spec.stats, spec.opens, spec.files, spec.directories), (100_000, 7000, 100, 40));
+        let nothing = text.replace("100000", "0").replace("7000", "0");
+        let refused = plan_of(&nothing).unwrap_err().to_string();
+        assert!(
+            refused.starts_with("f:3: the task job-setup: the number of calls of a copy is 0"),
+            "{refused}"
+        );
+        let other = plan_of("tasks = [\"stat\"]\n[task.stat]\nopens = 3").unwrap_err().to_string();
+        assert!(other.starts_with("f:3: the task stat has no opens to set"), "{other}");
     }
 
     #[test]

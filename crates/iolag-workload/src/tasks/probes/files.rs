@@ -409,7 +409,8 @@ fn failure_of<T>(answer: &Result<T, Errno>) -> FailureCode {
     }
 }
 
-fn content_of(bytes: u64) -> Vec<u8> {
+/// So many bytes, the same each time.
+pub(crate) fn content_of(bytes: u64) -> Vec<u8> {
     let mut content = vec![0; bytes as usize];
     fill(&mut content, bytes);
     content

@@ -3,6 +3,7 @@
 pub(crate) mod command;
 pub(crate) mod compile;
 pub(crate) mod files;
+pub(crate) mod job;
 pub(crate) mod list;
 mod running;
 pub(crate) mod shell;
