@@ -32,6 +32,7 @@ pub use bench::conductor::Conductor;
 pub use bench::metadata::plan::plan_metadata;
 pub use bench::options::{BenchOptions, Crew, Repeating};
 pub use bench::plan::plan_bench;
+pub use bench::set_up::plan_set_up;
 pub use bench::sides::putting_back::not_put_back;
 pub use bench::sides::{Side, SideCommand};
 pub use check::conducting::{Checked, conduct_check};
@@ -70,6 +71,7 @@ pub use trace::capture::{
 };
 pub use trace::converting::convert_to_trace;
 pub use trace::reading::{
-    analyse_stored, anchor_at, environment_of, read_trace, record_of_trace_file, trace_content,
+    SetUpLike, analyse_stored, anchor_at, environment_of, read_set_up_like, read_trace, record_of_trace_file,
+    trace_content,
 };
 pub use trace::storing::{NewTrace, TraceRun};

@@ -11,6 +11,7 @@ mod plan;
 mod plot;
 mod runs;
 mod serve;
+mod set_up;
 mod trace;
 pub(crate) mod values;
 mod watch;
@@ -36,9 +37,9 @@ pub use runs::{
     BaselineCommand, BaselineList, BaselineRemove, BaselineSet, Cleanup, List, Prune, Report, Rm, Show,
 };
 pub use serve::{MetricsElsewhere, Serve};
+pub use set_up::{SetUp, SetUpCalls};
 pub use trace::{Trace, TracedToo};
 pub use values::form::MetadataForm;
-pub(crate) use values::target::TargetParser;
 pub use watch::{Ping, Unit, Watch};
 
 use crate::commands::bench::Bench;

@@ -12,7 +12,7 @@ pub(crate) mod metadata;
 pub(crate) mod options;
 mod order;
 pub(crate) mod plan;
-mod set_up;
+pub(crate) mod set_up;
 pub(crate) mod sides;
 mod stopping;
 

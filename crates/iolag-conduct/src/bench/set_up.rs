@@ -1,12 +1,31 @@
-//! What a copy of the set-up does in its measurer.
+//! A set-up: its campaign, and what a copy does in its measurer.
+
+use std::collections::BTreeMap;
 
 use iolag_backend::expecting_absence;
-use iolag_model::{Durability, SetUpSpec, Verification};
+use iolag_model::{Durability, SetUpSpec, Verification, WorkloadSpec};
 use iolag_workload::{DriveEnd, SetUpClient, Workload};
 
 use crate::bench::Benched;
+use crate::bench::campaign::Campaign;
 use crate::bench::floor::Floor;
+use crate::bench::options::{BenchOptions, Crew};
+use crate::bench::plan::plan_bench;
+use crate::environment::limits::Limits;
+use crate::failure::Failure;
 use crate::messages::MeasurerEnd;
+
+/// Plans the runs of a set-up; its clients are copies.
+///
+/// # Errors
+/// As [`plan_bench`], and if the set-up cannot be.
+pub fn plan_set_up(options: BenchOptions, spec: &SetUpSpec, limits: &Limits) -> Result<Campaign, Failure> {
+    let workload = |(): &(), copies| {
+        spec.validate(copies).map_err(|error| error.to_string())?;
+        Ok(WorkloadSpec::SetUp(spec.clone()))
+    };
+    plan_bench(BenchOptions { crew: Crew::Copies, ..options }, &[(BTreeMap::new(), ())], workload, limits)
+}
 
 impl Benched for SetUpSpec {
     fn sizes(&self) -> (&'static str, &'static str) {

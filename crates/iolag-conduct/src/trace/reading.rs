@@ -4,10 +4,12 @@ use std::io::Read;
 
 use iolag_analysis::{RunAnalysis, Summaries, TraceContent, analyse_run, analyse_trace};
 use iolag_model::{
-    Anchor, Environment, MonotonicTime, RunRecord, RunState, TraceAbout, TraceSummary, Trust, counted,
+    Anchor, Environment, MonotonicTime, RunRecord, RunState, SetUpCounts, TraceAbout, TraceSummary, Trust,
+    counted,
 };
 use iolag_store::{RunDirectory, StoreError};
-use iolag_trace::{Ending, Summariser, TraceFileError, TraceReader};
+use iolag_trace::{Ending, Likeness, Summariser, TraceFileError, TraceReader};
+use serde::{Deserialize, Serialize};
 
 use super::storing::NewTrace;
 use crate::storing::place;
@@ -52,6 +54,26 @@ pub fn read_trace(input: impl Read) -> Result<TraceContent, TraceFileError> {
     let mut content = trace_content(about, summariser.finish(reader.tables()), ending);
     content.trust.splice(0..0, cut_off);
     Ok(content)
+}
+
+/// What a set-up has to be to be like a trace.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct SetUpLike {
+    /// What was asked.
+    pub counts: SetUpCounts,
+    /// If that is not all of the trace, a sentence.
+    pub doubt: Option<String>,
+}
+
+/// Counts what a set-up is made of; of a trace that is cut off or damaged, what stands before.
+///
+/// # Errors
+/// If it is no trace, or one of a newer iolag.
+pub fn read_set_up_like(input: impl Read) -> Result<SetUpLike, TraceFileError> {
+    let mut reader = TraceReader::new(input)?;
+    let mut likeness = Likeness::default();
+    let read = reader.read_into(&mut likeness);
+    Ok(SetUpLike { counts: likeness.finish(), doubt: read.err().map(|error| cut_off(&error).doubt) })
 }
 
 /// What is told of a trace that was read to its end.

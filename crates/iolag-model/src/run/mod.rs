@@ -23,5 +23,5 @@ pub use record::{
     ClientRecord, ContactEnd, ContactRecord, PartRecord, Rescue, RunRecord, RunState, StageRecord, TagKind,
     TagRecord, TargetRecord, Trust,
 };
-pub use set_up::{MILLION, SetUpPreset, SetUpSpec};
+pub use set_up::{MILLION, SetUpCounts, SetUpPreset, SetUpSpec};
 pub use spec::*;

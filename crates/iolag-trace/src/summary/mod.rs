@@ -1,9 +1,11 @@
 //! What a trace comes to, in one pass: calls are counted and forgotten, so that it takes the memory of the paths and not of the calls.
 
+mod likeness;
 mod lookups;
 mod places;
 mod repeats;
 mod summariser;
 mod vain;
 
+pub use likeness::Likeness;
 pub use summariser::Summariser;

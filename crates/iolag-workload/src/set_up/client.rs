@@ -191,6 +191,8 @@ mod tests {
             stats,
             opens,
             misses_per_million: 250_000,
+            open_misses_per_million: None,
+            like: None,
             directories: 4,
             files: 3,
             shared_per_million: 500_000,

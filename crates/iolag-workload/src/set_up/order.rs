@@ -38,8 +38,8 @@ impl Order {
         let number = u64::from(*self.numbers.get(made)?);
         let spec = &self.spec;
         Some(match number.checked_sub(spec.stats) {
-            None => Call::Stat(self.looked_for(number, spec.misses_of(spec.stats))),
-            Some(number) => Call::Open(self.looked_for(number, spec.misses_of(spec.opens))),
+            None => Call::Stat(self.looked_for(number, spec.stat_misses())),
+            Some(number) => Call::Open(self.looked_for(number, spec.open_misses())),
         })
     }
 

@@ -19,6 +19,8 @@ impl Workload for SetUpSpec {
         within("the number of calls of a copy", calls, CALLS_MAX, "reduce --stat or --open")?;
         let misses = u64::from(self.misses_per_million);
         at_most_all("the share of look-ups that miss", misses, "reduce --miss")?;
+        let of_opens = self.open_misses_per_million.map_or(0, u64::from);
+        at_most_all("the share of open calls that miss", of_opens, "reduce --open-miss")?;
         let shared = u64::from(self.shared_per_million);
         at_most_all("the share of directories that all copies share", shared, "reduce --shared")?;
         let directories = u64::from(self.directories);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use iolag_model::{MILLION, Operation, SetUpSpec, counted, format_count};
+use iolag_model::{Operation, SetUpSpec, counted, format_count};
 
 use super::{CREATED_FILE_BYTES, TaskOutput, TaskSpec};
 
@@ -31,19 +31,8 @@ const BUILTIN: [&str; 10] = [
     "echo",
 ];
 
-/// A hundredth of the calls of the synthetic job of study 002, on a tree that a guest may leave.
-const JOB_SET_UP: SetUpSpec = SetUpSpec {
-    preset: None,
-    stats: 1000,
-    opens: 70,
-    misses_per_million: MILLION / 5 * 4,
-    directories: 40,
-    files: 10,
-    shared_per_million: MILLION,
-    file_bytes: 4096,
-    judge_ns: None,
-    kill_after_ns: None,
-};
+/// stat and open calls, and files in a directory: a hundredth of the synthetic job of study 002, on a tree that a guest may leave.
+const JOB_SET_UP: (u64, u64, u64) = (1000, 70, 10);
 
 impl TaskSpec {
     /// The built-in task of this name with its usual sizes; `None` if there is none of this name.
@@ -56,7 +45,10 @@ impl TaskSpec {
             "stat" => Self::Stat,
             "open-read" => Self::OpenRead { bytes: READ_BYTES },
             "write-fsync" => Self::WriteFsync { bytes: WRITTEN_BYTES },
-            "job-setup" => Self::JobSetUp(JOB_SET_UP),
+            "job-setup" => {
+                let (stats, opens, files) = JOB_SET_UP;
+                Self::JobSetUp(SetUpSpec { stats, opens, files, ..SetUpSpec::synthetic() })
+            }
             "shell" => Self::Shell { program: SHELL.into() },
             "echo" => Self::Echo { program: SHELL.into() },
             _ => return None,

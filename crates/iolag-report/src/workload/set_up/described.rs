@@ -1,6 +1,6 @@
 //! A set-up, described.
 
-use iolag_model::{RunRecord, SetUpSpec, counted, exact_duration, format_count, format_duration};
+use iolag_model::{RunRecord, SetUpSpec, counted, exact_duration, format_count, format_duration, one_line};
 
 use crate::workload::command::{option, working_name};
 use crate::workload::described::Described;
@@ -11,9 +11,10 @@ impl Described for SetUpSpec {
     }
 
     fn in_list(&self) -> String {
-        match self.preset {
-            Some(preset) => format!("setup, {preset}"),
-            None => "setup".to_owned(),
+        match (self.preset, &self.like) {
+            (Some(preset), _) => format!("setup, {preset}"),
+            (None, Some(like)) => format!("setup, like {}", one_line(like)),
+            (None, None) => "setup".to_owned(),
         }
     }
 
@@ -41,9 +42,11 @@ impl Described for SetUpSpec {
         };
         let mut words = Vec::from(option("--copies", run.spec.clients));
         words.extend(counts);
+        words.extend(option("--miss", percent(self.misses_per_million)));
+        let of_opens = self.open_misses_per_million;
+        words.extend(of_opens.into_iter().flat_map(|share| option("--open-miss", percent(share))));
         words.extend(
             [
-                option("--miss", percent(self.misses_per_million)),
                 option("--directories", self.directories),
                 option("--files", self.files),
                 option("--file-size", self.file_bytes),

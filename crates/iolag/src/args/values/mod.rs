@@ -6,7 +6,9 @@ pub(crate) mod target;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use iolag_model::{Granularity, Nanoseconds, OnHang, Operation, Order, Pattern, Phase, parse_duration};
+use iolag_model::{
+    Granularity, MILLION, Nanoseconds, OnHang, Operation, Order, Pattern, Phase, SetUpPreset, parse_duration,
+};
 
 use crate::args::values::form::MetadataForm;
 
@@ -77,6 +79,21 @@ pub(crate) fn parse_precision(text: &str) -> Result<f64, String> {
         Some(percent) => Ok(percent / 100.0),
         None => Err("expected a percentage from 0.01% to 100%, such as 5%".to_owned()),
     }
+}
+
+/// `80%`, in millionths.
+pub(crate) fn parse_share(text: &str) -> Result<u32, String> {
+    let percent = text.trim_end().strip_suffix('%').and_then(|number| number.trim_end().parse::<f64>().ok());
+    match percent.filter(|percent| (0.0..=100.0).contains(percent)) {
+        Some(percent) => Ok((percent / 100.0 * f64::from(MILLION)).round() as u32),
+        None => Err(format!("{text:?} is no share: expected 0% to 100%, as in 80%")),
+    }
+}
+
+pub(crate) fn parse_preset(name: &str) -> Result<SetUpPreset, String> {
+    let found = SetUpPreset::ALL.iter().copied().find(|preset| preset.name() == name);
+    let known: Vec<&str> = SetUpPreset::ALL.iter().map(|preset| preset.name()).collect();
+    found.ok_or_else(|| format!("there is no set-up {name:?}: choose {}", known.join(" or ")))
 }
 
 pub(crate) fn parse_form(text: &str) -> Result<MetadataForm, String> {
@@ -151,6 +168,15 @@ mod tests {
         assert_eq!(parse_precision("2.5 %"), Ok(0.025));
         for bad in ["", "5", "0%", "-5%", "nan%", "101%", "%", "x%"] {
             assert!(parse_precision(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn shares_are_percentages() {
+        assert_eq!(parse_share("80%"), Ok(800_000));
+        assert_eq!(parse_share("0.0001 %"), Ok(1));
+        for wrong in ["80", "101%", "-1%", "NaN%", "%", ""] {
+            assert!(parse_share(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -8,8 +8,7 @@ mod set_up;
 use clap::Subcommand;
 use iolag_conduct::{ExitCode, Failure};
 
-use crate::args::{BenchArguments, Common, Metadata};
-use crate::commands::bench::set_up::SetUp;
+use crate::args::{BenchArguments, Common, Metadata, SetUp};
 
 /// The workloads.
 #[derive(Debug, Subcommand)]

@@ -6,4 +6,5 @@ mod metadata;
 mod options;
 mod plans;
 mod precision;
+mod set_up;
 mod targets;

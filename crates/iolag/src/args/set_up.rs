@@ -1,0 +1,96 @@
+//! What the user can type of `iolag bench setup`.
+
+use clap::Args;
+use iolag_backend::Target;
+use iolag_model::{Nanoseconds, SetUpPreset, SetUpSpec, parse_bytes, parse_count};
+
+use crate::args::bench::BenchArguments;
+use crate::args::values::target::TargetParser;
+use crate::args::values::{parse_period, parse_preset, parse_share};
+
+/// `iolag bench setup`.
+#[derive(Debug, Args)]
+pub struct SetUp {
+    /// A directory (or memory:, delayed:…:TARGET, faulty:…:TARGET)
+    #[arg(value_name = "TARGET", required = true, value_parser = TargetParser)]
+    pub targets: Vec<Target>,
+    /// Copies at once, each a process; several numbers make a sweep
+    #[arg(short = 'n', long, value_name = "N,…", default_value = "1", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_count)]
+    pub copies: Vec<u64>,
+    /// As a traced program asked: its calls, misses, directories, files and what it read of them; a trace in the store, or a file
+    #[arg(long, value_name = "TRACE", conflicts_with_all = ["preset", "stat", "open"])]
+    pub like: Option<String>,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub calls: SetUpCalls,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub bench: BenchArguments,
+}
+
+/// What each copy does, as far as it was said.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub struct SetUpCalls {
+    /// stat calls of each copy [default: 100000]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = parse_count)]
+    pub stat: Option<u64>,
+    /// open calls of each copy [default: 7000]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = parse_count)]
+    pub open: Option<u64>,
+    /// As many as were traced: lhcb (110 765 stat and 17 868 open)
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["stat", "open"], value_parser = parse_preset)]
+    pub preset: Option<SetUpPreset>,
+    /// How many of the stat and open calls look for what is not there [default: 80%]
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, value_parser = parse_share)]
+    pub miss: Option<u32>,
+    /// How many of the open calls do, if that is another share
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, value_parser = parse_share)]
+    pub open_miss: Option<u32>,
+    /// Directories that a copy looks in [default: 40]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = parse_count)]
+    pub directories: Option<u64>,
+    /// Files in each of them [default: 100]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = parse_count)]
+    pub files: Option<u64>,
+    /// Size of a file, which is read whole after an open [default: 4KiB]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_bytes)]
+    pub file_size: Option<u64>,
+    /// How many of the directories all copies share [default: 100%]
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, value_parser = parse_share)]
+    pub shared: Option<u32>,
+    /// Say how many copies took longer than this; nothing is done about them
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_period)]
+    pub judge: Option<Nanoseconds>,
+    /// End a copy with the first call that ends after so long
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_period)]
+    pub kill_after: Option<Nanoseconds>,
+}
+
+impl SetUpCalls {
+    /// The rest is as `usually`.
+    pub fn spec(&self, usually: SetUpSpec) -> SetUpSpec {
+        let (stats, opens) = match self.preset {
+            Some(preset) => preset.counts(),
+            None => (self.stat.unwrap_or(usually.stats), self.open.unwrap_or(usually.opens)),
+        };
+        let directories = self.directories.map(|count| u32::try_from(count).unwrap_or(u32::MAX));
+        SetUpSpec {
+            preset: self.preset,
+            stats,
+            opens,
+            misses_per_million: self.miss.unwrap_or(usually.misses_per_million),
+            // Whoever says how many of either miss means the opens, too.
+            open_misses_per_million: match (self.open_miss, self.miss) {
+                (None, None) => usually.open_misses_per_million,
+                (of_opens, _) => of_opens,
+            },
+            directories: directories.unwrap_or(usually.directories),
+            files: self.files.unwrap_or(usually.files),
+            shared_per_million: self.shared.unwrap_or(usually.shared_per_million),
+            file_bytes: self.file_size.unwrap_or(usually.file_bytes),
+            judge_ns: self.judge.or(usually.judge_ns),
+            kill_after_ns: self.kill_after.or(usually.kill_after_ns),
+            ..usually
+        }
+    }
+}

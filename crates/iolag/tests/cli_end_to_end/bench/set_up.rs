@@ -1,0 +1,52 @@
+//! `iolag bench setup` as it is typed and by a plan: like a trace, with a preset, and what is refused.
+
+use serde_json::Value;
+
+use crate::user::User;
+
+/// Three stat calls, two of which find nothing, and two open calls, one of which does not.
+const TRACED: &str = "7 execve(\"/usr/bin/job\", 0x1, 0x2) = 0\n\
+    7 stat(\"/opt/a.py\", 0x1) = -1 ENOENT (No such file or directory)\n\
+    7 stat(\"/opt/b.py\", 0x1) = -1 ENOENT (No such file or directory)\n\
+    7 stat(\"/opt/c.py\", {st_mode=S_IFREG|0644, st_size=9, ...}) = 0\n\
+    7 openat(AT_FDCWD, \"/opt/d.py\", O_RDONLY) = -1 ENOENT (No such file or directory)\n\
+    7 openat(AT_FDCWD, \"/opt/c.py\", O_RDONLY) = 3\n\
+    7 read(3, 0x1, 4096) = 700\n\
+    7 +++ exited with 0 +++\n";
+
+#[test]
+fn a_copy_is_like_what_was_traced() {
+    let user = User::new();
+    std::fs::write(user.path("strace.out"), TRACED).unwrap();
+    user.fine(&["trace", "--from", "strace.out", "-o", "job.iolag"]);
+    user.fine(&["trace", "--from", "strace.out"]);
+    for name in ["job.iolag", "last"] {
+        let said = user.fine(&["bench", "setup", "memory:", "--like", name, "--format", "json", "-q"]);
+        let run: Value = serde_json::from_str(&said.output).unwrap();
+        assert_eq!((run["calls"]["stats"].as_u64(), run["calls"]["opens"].as_u64()), (Some(3), Some(2)));
+        let assumed = run["assumed"].to_string();
+        assert!(assumed.contains("66.6667 % of stat and 50 % of open calls"), "{assumed}");
+        assert!(assumed.contains("1 directory of 1 file of 700 B each"), "{assumed}");
+        // The trace is the last but one now.
+        user.fine(&["rm", "last", "--yes"]);
+    }
+}
+
+#[test]
+fn what_is_no_trace_is_refused() {
+    let user = User::new();
+    user.fine(&["bench", "setup", "memory:", "--stat", "5", "--open", "0", "-q"]);
+    std::fs::write(user.path("text.iolag"), "no trace").unwrap();
+    std::fs::write(user.path("empty.txt"), "7 getpid() = 7\n").unwrap();
+    user.fine(&["trace", "--from", "empty.txt", "-o", "empty.iolag"]);
+    for (name, code, expected) in [
+        ("last", 2, "--like takes a trace; run "),
+        ("text.iolag", 3, "cannot read text.iolag: "),
+        ("empty.iolag", 2, "has no call that looks for a file"),
+        ("nothing.iolag", 3, "nothing.iolag"),
+    ] {
+        let said = user.iolag(&["bench", "setup", "memory:", "--like", name]);
+        assert_eq!(said.code, code, "{name}: {said:?}");
+        assert!(said.errors.contains(expected), "{name}: {said:?}");
+    }
+}
