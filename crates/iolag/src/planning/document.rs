@@ -7,7 +7,7 @@ use std::path::Path;
 use iolag_backend::{redact_argument, redact_command};
 use iolag_store::history::{check_place, is_path};
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{MapAccess, Visitor};
+use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
@@ -49,7 +49,7 @@ pub struct PlanDocument {
     pub labels: BTreeMap<Text, String>,
     #[serde(default)]
     pub side: Vec<SideTable>,
-    pub bench: Vec<Spanned<MetadataTable>>,
+    pub bench: Vec<Spanned<BenchTable>>,
 }
 
 /// `[[side]]`.
@@ -91,6 +91,32 @@ fn command_table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Co
     deserializer.deserialize_map(Table).map(Some)
 }
 
+/// `[[bench]]`: which other keys it may have, its workload says.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct BenchTable {
+    /// Its name.
+    pub workload: Text,
+}
+
+/// `[[bench]]` of a set-up.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct SetUpTable {
+    pub workload: Text,
+    pub copies: Option<Vec<Number>>,
+    pub preset: Option<Text>,
+    pub stat: Option<Number>,
+    pub open: Option<Number>,
+    pub miss: Option<Text>,
+    pub open_miss: Option<Text>,
+    pub directories: Option<Number>,
+    pub files: Option<Number>,
+    pub file_size: Option<Number>,
+    pub shared: Option<Text>,
+    pub judge: Option<Text>,
+    pub kill_after: Option<Text>,
+}
+
 /// `[[bench]]` of metadata.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -127,6 +153,19 @@ impl PlanDocument {
             }
             _ => error,
         })
+    }
+
+    /// The first `[[bench]]`, with the keys of its workload.
+    ///
+    /// # Errors
+    /// One sentence with file and line.
+    pub fn bench<T: DeserializeOwned>(source: &Source<'_>) -> Result<T, DocumentError> {
+        #[derive(Deserialize)]
+        struct Benches<T> {
+            bench: Vec<T>,
+        }
+        let Benches { bench } = source.read::<Benches<T>>()?;
+        bench.into_iter().next().ok_or_else(|| source.nothing("a plan has a [[bench]]".to_owned()))
     }
 
     /// The history that is to remember what comes out, as on the command line: a path is one from the directory of the file on, which is absolute.

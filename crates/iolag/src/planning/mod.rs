@@ -1,5 +1,6 @@
 //! Plans: from a file and what was typed to a campaign, and the plans that come with iolag.
 
+mod benches;
 mod document;
 mod plan;
 mod ready;

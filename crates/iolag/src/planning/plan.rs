@@ -5,17 +5,13 @@ use std::fmt::Display;
 use std::path::PathBuf;
 
 use iolag_backend::Target;
-use iolag_conduct::{BenchOptions, Campaign, Failure, Limits, Repeating, plan_metadata};
-use iolag_model::{Access, Durability, Verification, WearOut, one_line, parse_bytes, parse_count};
-use iolag_workload::MetadataOptions;
+use iolag_conduct::{BenchOptions, Campaign, Failure, Limits, Repeating, plan_metadata, plan_set_up};
+use iolag_model::{one_line, parse_bytes, parse_count};
 use toml::Spanned;
 
-use super::document::{MetadataTable, PlanDocument};
+use super::document::{MetadataTable, Number, PlanDocument, SetUpTable};
 use super::told::told;
-use crate::args::values::{
-    parse_granularity, parse_label, parse_on_hang, parse_order, parse_pattern, parse_period, parse_phase,
-    parse_precision, parse_think,
-};
+use crate::args::values::{parse_label, parse_on_hang, parse_order, parse_period, parse_precision};
 use crate::documents::{DocumentError, Source, Text};
 
 /// What the command line and the machine add to the file.
@@ -62,23 +58,33 @@ impl Planning<'_> {
                     .error(second, "a plan has one [[bench]]: make a plan of its own of this"));
             }
         };
-        let table = bench.get_ref();
+        let workload = &bench.get_ref().workload;
         let told = |failure: Failure| told(&self.source, bench.span(), &failure);
-        match table.workload.get_ref().as_str() {
-            "metadata" => plan_metadata(self.options(table)?, &self.metadata(table)?, limits).map_err(told),
+        match workload.get_ref().as_str() {
+            "metadata" => {
+                let table: MetadataTable = PlanDocument::bench(&self.source)?;
+                let options = self.options(table.clients.as_deref())?;
+                plan_metadata(options, &self.metadata(&table)?, limits).map_err(told)
+            }
+            "setup" => {
+                let table: SetUpTable = PlanDocument::bench(&self.source)?;
+                let options = self.options(table.copies.as_deref())?;
+                plan_set_up(options, &self.set_up(&table)?, limits).map_err(told)
+            }
             other => {
-                let message = format!("there is no workload {other:?}: expected \"metadata\"");
-                Err(self.source.error(&table.workload, message))
+                let message = format!("there is no workload {other:?}: expected \"metadata\" or \"setup\"");
+                Err(self.source.error(workload, message))
             }
         }
     }
 
-    fn options(&self, bench: &MetadataTable) -> Result<BenchOptions, DocumentError> {
+    /// What is said of the campaign, of so many clients, or copies.
+    fn options(&self, clients: Option<&[Number]>) -> Result<BenchOptions, DocumentError> {
         let (document, usual) = (self.document, BenchOptions::default());
         Ok(BenchOptions {
             name: document.name.as_ref().map(|name| self.name(name)).transpose()?,
             sides: self.sides()?,
-            clients: self.all(bench.clients.as_deref(), usual.clients, parse_count)?,
+            clients: self.all(clients, usual.clients, parse_count)?,
             crew: usual.crew,
             repeat: self.repeating()?,
             order: self.one(document.order.as_ref(), usual.order, parse_order)?,
@@ -111,32 +117,6 @@ impl Planning<'_> {
         }
     }
 
-    fn metadata(&self, bench: &MetadataTable) -> Result<MetadataOptions, DocumentError> {
-        let usual = MetadataOptions::default();
-        let chosen = |wish: Option<bool>| wish == Some(true);
-        Ok(MetadataOptions {
-            pattern: self.one(bench.pattern.as_ref(), usual.pattern, parse_pattern)?,
-            granularity: self.one(bench.detail.as_ref(), usual.granularity, parse_granularity)?,
-            phases: self.all(bench.phases.as_deref(), usual.phases, parse_phase)?,
-            datasets: self.one(bench.datasets.as_ref(), usual.datasets, parse_count)?,
-            precreated_objects: self.all(
-                bench.precreate.as_deref(),
-                usual.precreated_objects,
-                parse_count,
-            )?,
-            objects: self.one(bench.objects.as_ref(), usual.objects, parse_count)?,
-            iterations: self.one(bench.iterations.as_ref(), usual.iterations, parse_count)?,
-            object_bytes: self.one(bench.object_size.as_ref(), usual.object_bytes, parse_bytes)?,
-            offset: self.some(bench.offset.as_ref(), parse_count)?,
-            think: self.one(bench.think.as_ref(), usual.think, parse_think)?,
-            access: if chosen(bench.read_only) { Access::ReadOnly } else { usual.access },
-            time_limit: self.some(bench.time_limit.as_ref(), parse_period)?,
-            wear_out: if chosen(bench.wear_out) { WearOut::Equalise } else { usual.wear_out },
-            durability: if chosen(bench.fsync) { Durability::Fsync } else { usual.durability },
-            verification: if chosen(bench.verify) { Verification::Content } else { usual.verification },
-        })
-    }
-
     pub(super) fn common_labels(&self) -> Vec<(String, String)> {
         let own = self.document.labels.iter().map(|(name, value)| (name.get_ref().clone(), value.clone()));
         own.chain(self.wishes.labels.iter().cloned()).collect()
@@ -165,7 +145,7 @@ impl Planning<'_> {
     }
 
     /// A value as it is typed, if there is one.
-    fn some<V: Display, T, E: Display>(
+    pub(super) fn some<V: Display, T, E: Display>(
         &self,
         value: Option<&Spanned<V>>,
         parse: impl Fn(&str) -> Result<T, E>,
@@ -179,7 +159,7 @@ impl Planning<'_> {
         })
     }
 
-    fn one<V: Display, T, E: Display>(
+    pub(super) fn one<V: Display, T, E: Display>(
         &self,
         value: Option<&Spanned<V>>,
         usual: T,
@@ -188,7 +168,7 @@ impl Planning<'_> {
         Ok(self.some(value, parse)?.unwrap_or(usual))
     }
 
-    fn all<V: Display, T, E: Display>(
+    pub(super) fn all<V: Display, T, E: Display>(
         &self,
         values: Option<&[Spanned<V>]>,
         usual: Vec<T>,
@@ -206,10 +186,10 @@ mod tests {
     use crate::planning::{READY, Taker};
     use iolag_conduct::{Side, SideCommand};
     use iolag_model::{
-        Granularity, MetadataSpec, Nanoseconds, OnHang, Order, Pattern, Phase, Stopping, Think, TimeLimit,
-        WorkloadSpec,
+        Access, Durability, Granularity, MetadataSpec, Nanoseconds, OnHang, Order, Pattern, Phase, Stopping,
+        Think, TimeLimit, Verification, WearOut, WorkloadSpec,
     };
-    use iolag_workload::workload;
+    use iolag_workload::{MetadataOptions, workload};
 
     const BENCH: &str = "[[bench]]\nworkload = \"metadata\"\n";
 

@@ -23,11 +23,17 @@ pub struct ReadyPlan {
 }
 
 /// All of them.
-pub const READY: [ReadyPlan; 3] = [
+pub const READY: [ReadyPlan; 4] = [
     ReadyPlan {
         name: "md-workbench",
         about: "how metadata feels while many use it, by clients and sizes (study 004)",
         text: include_str!("../../../../plans/md-workbench.toml"),
+        taker: Taker::Run,
+    },
+    ReadyPlan {
+        name: "job-setup",
+        about: "how long the set-up of a job takes, by copies on a node (study 002)",
+        text: include_str!("../../../../plans/job-setup.toml"),
         taker: Taker::Run,
     },
     ReadyPlan {

@@ -48,6 +48,7 @@ fn ready_made_plans_are_listed_printed_and_taken() {
     let list = user.fine(&["plan"]).output;
     for (name, command) in [
         ("md-workbench", "iolag run md-workbench.toml DIR"),
+        ("job-setup", "iolag run job-setup.toml DIR"),
         ("nightly", "iolag run nightly.toml DIR"),
         ("login-node", "iolag watch -c login-node.toml"),
     ] {
@@ -58,7 +59,10 @@ fn ready_made_plans_are_listed_printed_and_taken() {
     }
     let unknown = user.iolag(&["plan", "nigthly"]);
     assert_eq!((unknown.code, unknown.output.as_str()), (2, ""), "{unknown:?}");
-    assert!(unknown.errors.contains("expected one of md-workbench, nightly, login-node"), "{unknown:?}");
+    assert!(
+        unknown.errors.contains("expected one of md-workbench, job-setup, nightly, login-node"),
+        "{unknown:?}"
+    );
     let watch = user.iolag(&["run", "login-node.toml"]);
     assert_eq!(watch.code, 2, "{watch:?}");
     assert!(watch.errors.contains("login-node.toml:4: this is a watch file, and no plan"), "{watch:?}");

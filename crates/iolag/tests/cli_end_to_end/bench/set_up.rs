@@ -50,3 +50,40 @@ fn what_is_no_trace_is_refused() {
         assert!(said.errors.contains(expected), "{name}: {said:?}");
     }
 }
+
+#[test]
+fn a_plan_says_what_is_typed() {
+    let user = User::new();
+    let plan = |keys: &str| {
+        let text = format!("name = \"set-up\"\nrepeat = 2\n[[bench]]\nworkload = \"setup\"\n{keys}");
+        std::fs::write(user.path("plan.toml"), text).unwrap();
+        user.iolag(&["run", "plan.toml", "memory:", "-q"])
+    };
+    let said = plan(
+        "copies = [1]\nstat = 20\nopen = 4\nmiss = \"50%\"\nopen-miss = \"0%\"\ndirectories = 1\nfiles = 5\nfile-size = 10\nshared = \"100%\"\njudge = \"600s\"\n",
+    );
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(said.output.contains("with 20 stat and 4 open calls"), "{said:?}");
+    assert!(said.output.contains("50 % of stat and 0 % of open calls look for names"), "{said:?}");
+    assert!(said.output.contains("None of 1 copy took longer than 600s"), "{said:?}");
+    for (keys, expected) in [
+        (
+            "preset = \"lhcb\"\nstat = 5\n",
+            "plan.toml:6: stat and open are those of the preset: leave them out",
+        ),
+        ("preset = \"atlas\"\n", "plan.toml:5: there is no set-up \"atlas\": choose lhcb"),
+        (
+            "pattern = \"paper\"\n",
+            "plan.toml:5: unknown field `pattern`, expected one of `workload`, `copies`",
+        ),
+        ("clients = [1]\n", "plan.toml:5: unknown field `clients`"),
+        ("stat = 0\nopen = 0\n", "plan.toml:3: the number of calls of a copy is 0"),
+        ("copies = [0]\n", "plan.toml:5: copies 0 measures nothing"),
+        ("miss = 80\n", "plan.toml:5: invalid type: integer `80`, expected a text in quotes"),
+        ("miss = \"80\"\n", "plan.toml:5: \"80\" is no share: expected 0% to 100%, as in 80%"),
+    ] {
+        let said = plan(keys);
+        assert_eq!((said.code, said.output.as_str()), (2, ""), "{keys}: {said:?}");
+        assert!(said.errors.contains(expected), "{keys}: {said:?}");
+    }
+}

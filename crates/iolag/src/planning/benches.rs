@@ -1,0 +1,66 @@
+//! What a plan says of its workload.
+
+use iolag_model::{Access, Durability, SetUpSpec, Verification, WearOut, parse_bytes, parse_count};
+use iolag_workload::MetadataOptions;
+
+use super::document::{MetadataTable, SetUpTable};
+use super::plan::Planning;
+use crate::args::SetUpCalls;
+use crate::args::values::{
+    parse_granularity, parse_pattern, parse_period, parse_phase, parse_preset, parse_share, parse_think,
+};
+use crate::documents::DocumentError;
+
+impl Planning<'_> {
+    /// # Errors
+    /// One sentence with file and line.
+    pub(super) fn metadata(&self, bench: &MetadataTable) -> Result<MetadataOptions, DocumentError> {
+        let usual = MetadataOptions::default();
+        let chosen = |wish: Option<bool>| wish == Some(true);
+        Ok(MetadataOptions {
+            pattern: self.one(bench.pattern.as_ref(), usual.pattern, parse_pattern)?,
+            granularity: self.one(bench.detail.as_ref(), usual.granularity, parse_granularity)?,
+            phases: self.all(bench.phases.as_deref(), usual.phases, parse_phase)?,
+            datasets: self.one(bench.datasets.as_ref(), usual.datasets, parse_count)?,
+            precreated_objects: self.all(
+                bench.precreate.as_deref(),
+                usual.precreated_objects,
+                parse_count,
+            )?,
+            objects: self.one(bench.objects.as_ref(), usual.objects, parse_count)?,
+            iterations: self.one(bench.iterations.as_ref(), usual.iterations, parse_count)?,
+            object_bytes: self.one(bench.object_size.as_ref(), usual.object_bytes, parse_bytes)?,
+            offset: self.some(bench.offset.as_ref(), parse_count)?,
+            think: self.one(bench.think.as_ref(), usual.think, parse_think)?,
+            access: if chosen(bench.read_only) { Access::ReadOnly } else { usual.access },
+            time_limit: self.some(bench.time_limit.as_ref(), parse_period)?,
+            wear_out: if chosen(bench.wear_out) { WearOut::Equalise } else { usual.wear_out },
+            durability: if chosen(bench.fsync) { Durability::Fsync } else { usual.durability },
+            verification: if chosen(bench.verify) { Verification::Content } else { usual.verification },
+        })
+    }
+
+    /// # Errors
+    /// One sentence with file and line.
+    pub(super) fn set_up(&self, bench: &SetUpTable) -> Result<SetUpSpec, DocumentError> {
+        let counted = bench.stat.as_ref().or(bench.open.as_ref());
+        if let (Some(_), Some(counted)) = (&bench.preset, counted) {
+            let message = "stat and open are those of the preset: leave them out, or leave out preset";
+            return Err(self.source.error(counted, message));
+        }
+        let calls = SetUpCalls {
+            stat: self.some(bench.stat.as_ref(), parse_count)?,
+            open: self.some(bench.open.as_ref(), parse_count)?,
+            preset: self.some(bench.preset.as_ref(), parse_preset)?,
+            miss: self.some(bench.miss.as_ref(), parse_share)?,
+            open_miss: self.some(bench.open_miss.as_ref(), parse_share)?,
+            directories: self.some(bench.directories.as_ref(), parse_count)?,
+            files: self.some(bench.files.as_ref(), parse_count)?,
+            file_size: self.some(bench.file_size.as_ref(), parse_bytes)?,
+            shared: self.some(bench.shared.as_ref(), parse_share)?,
+            judge: self.some(bench.judge.as_ref(), parse_period)?,
+            kill_after: self.some(bench.kill_after.as_ref(), parse_period)?,
+        };
+        Ok(calls.spec(SetUpSpec::synthetic()))
+    }
+}
