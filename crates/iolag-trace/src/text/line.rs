@@ -97,7 +97,8 @@ fn without_brackets(mut text: &[u8]) -> &[u8] {
     text
 }
 
-const UNFINISHED: &[u8] = b"<unfinished ...>";
+/// At the end of what has not come back by then: others go on, or strace has let the task go.
+const UNFINISHED: [&[u8]; 2] = [b"<unfinished ...>", b"<detached ...>"];
 const RESUMED: &[u8] = b" resumed>";
 
 fn event(text: &[u8]) -> Event<'_> {
@@ -118,7 +119,7 @@ fn call(text: &[u8]) -> Event<'_> {
     match rest.strip_prefix(b"(") {
         None if text.starts_with(b"strace: ") => Event::Other,
         None => Event::Foreign,
-        Some(rest) => match rest.strip_suffix(UNFINISHED) {
+        Some(rest) => match UNFINISHED.iter().find_map(|words| rest.strip_suffix(*words)) {
             Some(begun) => Event::Unfinished { name, text: begun.strip_suffix(b" ").unwrap_or(begun) },
             None => Event::Whole { name, text: rest },
         },
@@ -191,6 +192,9 @@ mod tests {
             None,
             Event::Unfinished { name: b"vfork", text: b"" },
         );
+        let text = "12 restart_syscall(<... resuming interrupted read ...> <detached ...>";
+        let begun = b"<... resuming interrupted read ...>";
+        assert_line(text, Some(12), None, Event::Unfinished { name: b"restart_syscall", text: begun });
         let text = "12 <... read resumed>\"\", 4096) = 0";
         assert_line(text, Some(12), None, Event::Resumed { name: b"read", text: b"\"\", 4096) = 0" });
         let named = "12 unlink(\"d/ <unfinished ...>\") = 0";
