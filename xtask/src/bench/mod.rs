@@ -15,6 +15,7 @@ mod short_run;
 mod size;
 mod start;
 mod summary;
+mod traces;
 mod tracing;
 
 use std::path::PathBuf;
@@ -43,6 +44,7 @@ const BENCHMARKS: &[(&str, Benchmark)] = &[
     ("summary", summary::run),
     ("compare", compare::run),
     ("tracing", tracing::run),
+    ("traces", traces::run),
     ("history", history::run),
     ("history-command", history_command::run),
 ];
