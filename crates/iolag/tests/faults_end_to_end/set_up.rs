@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use iolag_fixtures::{FuseCall, FuseMount};
+use iolag_fixtures::{FuseCall, FuseMount, LoopMount, SshfsMount, TmpfsMount};
 use serde_json::Value;
 
 use crate::support::{Scene, assert_says, leftovers};
@@ -117,6 +117,31 @@ fn copies_that_wait_for_nobody_take_as_long_together_as_alone() {
         .to_vec();
     let share = slope(&times) / times[0].1;
     assert!(share.abs() < 0.1, "a further copy takes {share} of the time of one: {times:?}");
+}
+
+#[test]
+fn four_file_systems_are_four_curves_of_the_same_calls() {
+    let scene = Scene::new();
+    let Some(ext4) = LoopMount::ext4(32) else { return };
+    let Some(tmpfs) = TmpfsMount::new(32 << 20) else { return };
+    let Some(sshfs) = SshfsMount::start() else { return };
+    let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+    let targets = [ext4.path(), tmpfs.path(), sshfs.path(), fuse.path()].map(|path| path.to_str().unwrap());
+    let bench = [&["bench", "setup"], &targets[..], &["--copies", "1,2", "--format", "json", "-q"], &SMALL];
+    let done = scene.run(&bench.concat());
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let runs: Value = serde_json::from_str(&done.stdout).unwrap();
+    let runs = runs.as_array().unwrap();
+    assert_eq!(runs.len(), 8);
+    for run in runs {
+        let copies = run["copies"].as_array().unwrap().len() as u64;
+        assert_eq!(run["calls"]["stats"].as_u64(), Some(120 * copies), "{run}");
+        assert_eq!(run["calls"]["opens"].as_u64(), Some(20 * copies), "{run}");
+    }
+    let figure = scene.path().join("copies.svg");
+    let drawn = scene.run(&["plot", "--figure", "002-3", "last", "-o", figure.to_str().unwrap()]);
+    assert_eq!(drawn.code, Some(0), "{drawn:?}");
+    assert_says(&std::fs::read_to_string(figure).unwrap(), &targets);
 }
 
 #[test]

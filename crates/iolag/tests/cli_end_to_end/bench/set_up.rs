@@ -33,6 +33,25 @@ fn a_copy_is_like_what_was_traced() {
 }
 
 #[test]
+fn a_copy_of_the_preset_makes_the_calls_that_the_study_traced() {
+    let user = User::new();
+    let preset = ["bench", "setup", "memory:", "--preset", "lhcb", "--format", "json", "-q"];
+    let run: Value = serde_json::from_str(&user.fine(&preset).output).unwrap();
+    assert_eq!(run["calls"]["stats"].as_u64(), Some(110_765));
+    assert_eq!(run["calls"]["opens"].as_u64(), Some(17_868));
+    let rows: Vec<(String, u64)> = run["stages"][1]["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| {
+            (row["summary"]["operation"].to_string(), row["summary"]["attempts"].as_u64().unwrap_or(0))
+        })
+        .collect();
+    assert!(rows.contains(&("\"call.stat\"".to_owned(), 110_765)), "{rows:?}");
+    assert!(rows.contains(&("\"call.open\"".to_owned(), 17_868)), "{rows:?}");
+}
+
+#[test]
 fn what_is_no_trace_is_refused() {
     let user = User::new();
     user.fine(&["bench", "setup", "memory:", "--stat", "5", "--open", "0", "-q"]);
