@@ -21,6 +21,11 @@ pub enum Refusal {
     /// There is no such program.
     #[error("there is no program {0:?}: give its path, or look at PATH")]
     NoProgram(String),
+    /// A shell does that itself.
+    #[error(
+        "{0} is a shell's own command, and no program: trace a shell that executes it, as in -- sh -c '{0} …'"
+    )]
+    OfShell(String),
     /// No process is left.
     #[error("the system has no process left for the program: end some, or see ulimit -u")]
     NoRoom,
@@ -29,7 +34,18 @@ pub enum Refusal {
     Other(String),
 }
 
+/// Commands that only a shell has, as people type them (POSIX, "Special Built-In Utilities", and what changes the shell itself).
+const OF_SHELLS: [&str; 21] = [
+    "alias", "bg", "cd", "declare", "eval", "exec", "exit", "export", "fg", "hash", "history", "jobs",
+    "local", "module", "popd", "pushd", "set", "source", "ulimit", "umask", "unset",
+];
+
 impl Refusal {
+    /// There is no program of this name.
+    pub fn no_program(name: String) -> Self {
+        if OF_SHELLS.contains(&name.as_str()) { Self::OfShell(name) } else { Self::NoProgram(name) }
+    }
+
     /// By what strace said; nothing if it said nothing.
     pub fn of(words: &str) -> Option<Self> {
         let lines: Vec<&str> =

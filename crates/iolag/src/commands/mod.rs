@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use iolag_backend::redact;
 use iolag_conduct::{
-    Answer, Failure, RescuePlaces, STORE_DEADLINE, StoreChoice, ask, open_store_at, put_in_order,
+    Answer, Failure, RescuePlaces, STORE_DEADLINE, StoreChoice, absolute, ask, open_store_at, put_in_order,
 };
 use iolag_model::RunRecord;
 use iolag_store::{KeeperIdentity, RunDirectory, Store};
@@ -101,7 +101,7 @@ impl Located {
                 let run = store.find(name).map_err(Failure::unusable)?;
                 Ok((Some(store), run))
             });
-            return found.map_err(|failure| with_history_in_mind(failure, name));
+            return found.map_err(|failure| with_file_in_mind(with_history_in_mind(failure, name), name));
         }
         let path = match Path::new(name).canonicalize() {
             Ok(path) => path,
@@ -135,6 +135,15 @@ fn with_history_in_mind(failure: Failure, name: &str) -> Failure {
     }
     let sentence = format!("{}; what a watch recorded is called: {HISTORY}", failure.sentence);
     Failure { sentence, ..failure }
+}
+
+/// Who names a file means a trace that is one.
+fn with_file_in_mind(failure: Failure, name: &str) -> Failure {
+    if !absolute(Path::new(name)).is_file() {
+        return failure;
+    }
+    let hint = "is a file here, and no run of the store: if it is a trace, iolag show reads it as";
+    Failure { sentence: format!("{}; {name} {hint} ./{name}", failure.sentence), ..failure }
 }
 
 /// Refuses to touch what a run has or does while it goes on.

@@ -104,7 +104,7 @@ fn look_for(subject: &CaptureSubject) -> Result<(), Failure> {
             let shown = || one_line(&name.to_string_lossy());
             find(name, &std::env::var_os("PATH").unwrap_or_default()).map(drop).map_err(|missing| {
                 match missing {
-                    Missing::Absent => Failure::usage(Refusal::NoProgram(shown())),
+                    Missing::Absent => Failure::usage(Refusal::no_program(shown())),
                     Missing::NotExecutable if std::path::Path::new(name).is_dir() => {
                         Failure::usage(format!("{:?} is a directory: name a program", shown()))
                     }

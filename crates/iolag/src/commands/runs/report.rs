@@ -34,8 +34,16 @@ pub fn run(options: &Report, common: &Common) -> Result<ExitCode, Failure> {
             Some(path) => absolute(path),
             None => absolute(&default_path(&runs, options.incident)),
         };
+        for trace in options.runs.iter().filter_map(|name| trace::file::meant(name)) {
+            trace::file::refuse_replacing(&trace, &path)?;
+        }
         let title = options.title.as_deref();
         if options.incident {
+            if runs.iter().any(|run| run.record.spec.workload.trace().is_some()) {
+                return Err(Failure::usage(
+                    "--incident is for runs that were measured; a trace says what a program asked: iolag report without it explains that",
+                ));
+            }
             replace_by(&path, "-o", |file| file.write_all(incident(&runs).as_bytes()))?;
         } else {
             write(runs, title, &path, "-o")?;

@@ -34,9 +34,13 @@ pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
     let look = Look::of_terminal(common).in_full(options.full);
     output::with_store(&located.root, common, || {
         if let Some(path) = trace::file::meant(&options.run) {
-            return trace::file::printed(&path, common, look);
+            refuse_of_trace(options)?;
+            return trace::file::printed(&path, options.format, common, look);
         }
         let (run, mut record) = open(&located, &options.run)?;
+        if record.spec.workload.trace().is_some() {
+            refuse_of_trace(options)?;
+        }
         if let Some(limit) = options.judge {
             judge_by(limit, &mut record)?;
         }
@@ -62,6 +66,21 @@ pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
         }
         Ok(Printed { text, document, complaints, ..Printed::default() })
     })
+}
+
+/// A trace has calls and no samples.
+fn refuse_of_trace(options: &Show) -> Result<(), Failure> {
+    let asked = match options.format {
+        _ if options.judge.is_some() => "--judge",
+        _ if options.plot => "--plot",
+        MetadataForm::Csv => "--format csv",
+        MetadataForm::MdWorkbench => "--format md-workbench",
+        MetadataForm::Text | MetadataForm::Json => return Ok(()),
+    };
+    Err(Failure::usage(format!(
+        "{asked} is for runs that were measured, and a trace has calls and no samples: iolag report {0} explains it, iolag export {0} writes the calls",
+        options.run
+    )))
 }
 
 /// From now on the copies of this set-up are judged by this limit, whichever it had; what was measured stays as it is.
@@ -149,9 +168,6 @@ pub fn rendered(
     let mut document = Vec::new();
     match (form, analysis) {
         (MetadataForm::Json, _) => document = json(record, analysis)?,
-        (MetadataForm::Csv, RunAnalysis::Trace(_)) => {
-            return Err(Failure::usage("a trace has calls and no samples: iolag export writes them as CSV"));
-        }
         (MetadataForm::Csv, _) => {
             write_csv(record, &summaries.summaries, &mut document).map_err(Failure::bug)?;
         }

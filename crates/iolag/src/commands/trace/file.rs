@@ -2,16 +2,18 @@
 
 use std::fs::File;
 use std::io::BufReader;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use iolag_analysis::figure::FigureChoice;
 use iolag_analysis::{RunAnalysis, analyse_trace};
 use iolag_conduct::{Failure, absolute, figures_without_samples, read_trace, record_of_trace_file};
 use iolag_model::{RunRecord, one_line};
-use iolag_report::{Tone, run_text, write_json};
+use iolag_report::{Tone, run_text};
 
-use crate::args::Common;
+use crate::args::{Common, MetadataForm};
 use crate::commands::runs::figures::RunWithFigures;
+use crate::commands::runs::show;
 use crate::look::Look;
 use crate::output::Printed;
 
@@ -22,6 +24,18 @@ const ENDING: &str = ".iolag";
 pub fn meant(name: &str) -> Option<PathBuf> {
     let is_path = name.contains('/') || name.ends_with(ENDING);
     Some(absolute(Path::new(name))).filter(|path| is_path && path.is_file())
+}
+
+/// Refuses to replace the trace that is read by what is made of it.
+///
+/// # Errors
+/// If they are one file, whatever it is called.
+pub fn refuse_replacing(trace: &Path, output: &Path) -> Result<(), Failure> {
+    let file = |path: &Path| path.metadata().ok().map(|metadata| (metadata.dev(), metadata.ino()));
+    match file(trace).is_some_and(|trace| file(output) == Some(trace)) {
+        true => Err(Failure::usage("-o names the trace that is read: it would be lost; name another file")),
+        false => Ok(()),
+    }
 }
 
 /// What a trace in a file comes to.
@@ -56,8 +70,16 @@ pub fn with_figures(path: &Path) -> Result<RunWithFigures, Failure> {
 ///
 /// # Errors
 /// As [`open`].
-pub fn printed(path: &Path, common: &Common, look: Look) -> Result<Printed, Failure> {
+pub fn printed(path: &Path, form: MetadataForm, common: &Common, look: Look) -> Result<Printed, Failure> {
     let (record, analysis) = open(path)?;
+    if form == MetadataForm::Json {
+        let text = String::from_utf8(show::json(&record, &analysis)?).map_err(Failure::bug)?;
+        return Ok(Printed {
+            document: common.json.as_ref().map(|_| text.clone()),
+            text,
+            ..Printed::default()
+        });
+    }
     let title = look.colour.paint(Tone::Strong, "Trace");
     let head = format!("{title} {}\n", one_line(&path.display().to_string()));
     printed_with(&head, &record, &analysis, common, look)
@@ -72,11 +94,7 @@ pub(super) fn printed_with(
     Look { width, colour, rows }: Look,
 ) -> Result<Printed, Failure> {
     let document = match common.json {
-        Some(_) => {
-            let mut document = Vec::new();
-            write_json(record, analysis, &mut document).map_err(Failure::bug)?;
-            Some(String::from_utf8(document).map_err(Failure::bug)?)
-        }
+        Some(_) => Some(String::from_utf8(show::json(record, analysis)?).map_err(Failure::bug)?),
         None => None,
     };
     let text = run_text(analysis, rows, width, colour) + "\n" + head;

@@ -14,7 +14,7 @@ use iolag_report::show_head;
 use iolag_store::Store;
 
 use super::file;
-use crate::args::{Common, Trace};
+use crate::args::{Common, MetadataForm, Trace};
 use crate::commands::{Located, typed};
 use crate::guarded::{in_child, replace_by};
 use crate::look::Look;
@@ -48,7 +48,7 @@ pub(super) fn run(options: &Trace, common: &Common) -> Result<ExitCode, Failure>
         }
         return in_child("trace", || {
             write(&sources, anonymity, &path)?;
-            let printed = file::printed(&path, common, look)?;
+            let printed = file::printed(&path, MetadataForm::Text, common, look)?;
             tell(common, printed)
         });
     }

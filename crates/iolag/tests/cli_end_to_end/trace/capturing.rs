@@ -79,6 +79,9 @@ fn a_command_that_cannot_be_executed_leaves_no_run() {
     let (code, said) = told(&["no-such-program"]);
     assert_eq!(code, Some(2), "{said}");
     assert_says(&said, &["there is no program \"no-such-program\": give its path, or look at PATH"]);
+    let (code, said) = told(&["cd", "/"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert_says(&said, &["cd is a shell's own command", "sh -c 'cd …'"]);
     let file = scene.path().join("data");
     std::fs::write(&file, "hello").unwrap();
     let (code, said) = told(&[file.to_str().unwrap()]);

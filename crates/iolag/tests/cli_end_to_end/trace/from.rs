@@ -40,10 +40,42 @@ fn a_trace_is_a_run_like_any_other() {
         assert_eq!(said.code, 2, "{said:?}");
         assert!(said.errors.contains("is a trace, of which there is no comparison"), "{}", said.errors);
     }
-    let csv = user.iolag(&["show", "--format", "csv"]);
-    assert!(csv.code == 2 && csv.errors.contains("a trace has calls and no samples"), "{csv:?}");
+    for asked in [&["--format", "csv"][..], &["--plot"], &["--judge", "9s"]] {
+        let said = user.iolag(&[&["show", "last"], asked].concat());
+        assert!(said.code == 2 && said.errors.contains("a trace has calls and no samples"), "{said:?}");
+        assert!(said.errors.contains(&asked.join(" ")) || asked[0] == "--judge", "{said:?}");
+    }
+    let incident = user.iolag(&["report", "last", "--incident", "-o", "incident.md"]);
+    assert!(incident.code == 2 && incident.errors.contains("--incident is for runs"), "{incident:?}");
+    assert!(!user.path("incident.md").exists());
     user.fine(&["rm", "last", "--yes"]);
     assert!(!user.fine(&["list"]).output.contains("trace"));
+}
+
+#[test]
+fn a_trace_in_a_file_is_neither_lost_nor_taken_for_a_run() {
+    let (user, path) = with_text("a.strace");
+    user.fine(&["trace", "--from", &path, "-q", "-o", "a.iolag"]);
+    let kept = fs::read(user.path("a.iolag")).unwrap();
+    fs::hard_link(user.path("a.iolag"), user.path("b.html")).unwrap();
+    for command in [&["report", "a.iolag", "-o", "a.iolag"][..], &["export", "a.iolag", "-o", "b.html"]] {
+        let said = user.iolag(command);
+        assert!(said.code == 2 && said.errors.contains("names the trace that is read"), "{said:?}");
+    }
+    assert_eq!(fs::read(user.path("a.iolag")).unwrap(), kept);
+    let json = user.fine(&["show", "a.iolag", "--format", "json"]).output;
+    assert_eq!(text(&serde_json::from_str(&json).unwrap(), "kind"), "trace");
+    for asked in [&["--format", "csv"][..], &["--plot"], &["--judge", "9s"]] {
+        let said = user.iolag(&[&["show", "a.iolag"], asked].concat());
+        assert!(said.code == 2 && said.errors.contains("a trace has calls and no samples"), "{said:?}");
+    }
+    user.fine(&["trace", "--from", &path, "-q"]);
+    fs::rename(user.path("a.iolag"), user.path("a.trace")).unwrap();
+    let shown = user.iolag(&["show", "a.trace"]);
+    assert!(shown.code == 3 && shown.errors.contains("a.trace is a file here, and no run"), "{shown:?}");
+    assert!(user.iolag(&["show", "./a.trace"]).output.contains("1 process made 3 calls"));
+    assert_eq!(user.iolag(&["rm", "a.trace", "--yes"]).code, 2);
+    assert_eq!(fs::read(user.path("a.trace")).unwrap(), kept);
 }
 
 #[test]
