@@ -42,7 +42,9 @@ pub use run::metadata::working_set::WorkingSet;
 pub use run::ping::analysis::analyse_ping;
 pub use run::ping::counts::PingCounts;
 pub use run::set_up::against::{CopiesFigure, CopiesLevel, CopiesPoint, copies_figures};
-pub use run::set_up::line::{BLOCKS_NEEDED, CopiesLine, CopiesShape, LEVELS_NEEDED, STRAIGHT_WITHIN};
+pub use run::set_up::line::{
+    BLOCKS_NEEDED, CopiesLine, CopiesShape, LEVELS_NEEDED, STRAIGHT_WITHIN, copies_line,
+};
 pub use run::stage_names::stage_name;
 pub use run::stage_rates::{StageClock, StageTimes};
 pub use run::summary::{

@@ -19,6 +19,7 @@ pub mod results;
 pub mod row;
 pub mod runs;
 mod seed;
+pub mod set_up;
 mod step_oracle;
 
 pub use measured::{Amount, Judgement, Limit, Measured};

@@ -15,6 +15,7 @@ use crate::power::Power;
 use crate::process::Process;
 use crate::quiet::{Load, Quiet};
 use crate::runs::{Runs, Workload};
+use crate::set_up::SetUps;
 
 /// One row.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,6 +47,8 @@ pub enum Question {
     Days(Days),
     /// Are changes between nights told rightly?
     Nights(Nights),
+    /// Is what a further copy of a set-up costs told rightly?
+    SetUps(SetUps),
     /// Are they of campaigns that the program measured?
     CompareReal(Real),
 }
@@ -85,6 +88,7 @@ impl Row {
             Question::Shares(shares) => shares.measure(&self.name, campaigns, seed),
             Question::Days(days) => days.measure(&self.name, campaigns, seed),
             Question::Nights(nights) => nights.measure(&self.name, campaigns, seed),
+            Question::SetUps(set_ups) => set_ups.measure(&self.name, campaigns, seed),
             Question::CompareReal(real) => real.measure(needed()?, campaigns, seed)?,
         };
         let seconds = begin.elapsed().as_secs_f64();
@@ -108,6 +112,7 @@ pub fn rows() -> Vec<Row> {
         .chain(run_rows())
         .chain(compare_rows())
         .chain(night_rows())
+        .chain(set_up_rows())
         .chain(command_line_rows())
         .collect()
 }
@@ -253,6 +258,11 @@ fn compare_rows() -> Vec<Row> {
 fn night_rows() -> Vec<Row> {
     let rows = Nights::rows().into_iter();
     rows.map(|(name, nights)| Row { name, question: Question::Nights(nights) }).collect()
+}
+
+fn set_up_rows() -> Vec<Row> {
+    let rows = SetUps::rows().into_iter();
+    rows.map(|(name, set_ups)| Row { name, question: Question::SetUps(set_ups) }).collect()
 }
 
 /// Weeks of every load that a table of values can tell: parts of tasks and a control in memory are nothing that can be imported.

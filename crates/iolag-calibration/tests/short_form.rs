@@ -8,7 +8,7 @@ use iolag_calibration::{Amount, Limit, Measured, Question, Row, rows};
 const SEED: u64 = 2026;
 const CAMPAIGNS: usize = 20;
 /// Rows that are measured here: small records of all questions.
-const SHORT: [&str; 19] = [
+const SHORT: [&str; 22] = [
     "coverage/independent/1000",
     "coverage/ar0.8/1000",
     "coverage/storms/1000",
@@ -28,6 +28,9 @@ const SHORT: [&str; 19] = [
     "nights/equal/ar0.5/10",
     "nights/equal/memory-steps/30",
     "nights/found/x1.3/10",
+    "set-up/line/30-percent/5",
+    "set-up/flat/5-percent/3",
+    "set-up/upward/5-percent/9",
 ];
 fn row(name: &str) -> Row {
     rows().into_iter().find(|row| row.name == name).unwrap_or_else(|| panic!("no row {name}"))

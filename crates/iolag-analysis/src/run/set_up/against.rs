@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::analysis::SetUpAnalysis;
 use super::copies::CopiesTime;
-use super::line::{CopiesLine, Spread, line, mean};
+use super::line::{CopiesLine, Spread, copies_line, mean};
 
 /// The times of one side or target against the number of copies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -93,7 +93,7 @@ fn line_through(figure: &CopiesFigure) -> Option<CopiesLine> {
     };
     let whole = |block: &u32| levels.iter().map(|copies| time(*block, *copies)).collect::<Option<Vec<f64>>>();
     let blocks: Vec<Vec<f64>> = numbers.iter().filter_map(whole).collect();
-    line(&levels.iter().map(|copies| f64::from(*copies)).collect::<Vec<_>>(), &blocks)
+    copies_line(&levels.iter().map(|copies| f64::from(*copies)).collect::<Vec<_>>(), &blocks)
 }
 
 fn known(time: CopiesTime) -> Option<f64> {

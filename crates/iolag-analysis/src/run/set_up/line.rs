@@ -57,7 +57,7 @@ pub enum CopiesShape {
 
 /// The line through the times of these blocks, each of which has one for each of `levels`, which are different and ascend. `None` without a
 /// block, or with fewer than two levels.
-pub(super) fn line(levels: &[f64], blocks: &[Vec<f64>]) -> Option<CopiesLine> {
+pub fn copies_line(levels: &[f64], blocks: &[Vec<f64>]) -> Option<CopiesLine> {
     let slope = Contrast::slope(levels).filter(|_| !blocks.is_empty())?;
     let slopes: Vec<f64> = blocks.iter().map(|times| slope.of(times)).collect();
     let means: Vec<f64> = (0..levels.len()).map(|at| mean(blocks.iter().map(|times| times[at]))).collect();
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_line_without_noise_is_found_as_it_is() {
-        let found = line(&LEVELS, &blocks(3, 0.0, 1, |copies| 5.0 + 21.0 * copies)).unwrap();
+        let found = copies_line(&LEVELS, &blocks(3, 0.0, 1, |copies| 5.0 + 21.0 * copies)).unwrap();
         assert!((found.slope_ns - 21.0).abs() < 1e-9 && (found.base_ns - 5.0).abs() < 1e-9, "{found:?}");
         assert!(matches!(found.shape, CopiesShape::Straight { off } if off < 1e-9), "{found:?}");
         let [low, high] = found.slope_interval_ns.unwrap();
@@ -180,11 +180,11 @@ mod tests {
 
     #[test]
     fn few_blocks_have_a_slope_and_nothing_more_and_one_level_has_no_line() {
-        let found = line(&LEVELS, &blocks(2, 0.01, 1, |copies| copies)).unwrap();
+        let found = copies_line(&LEVELS, &blocks(2, 0.01, 1, |copies| copies)).unwrap();
         assert_eq!((found.blocks, found.slope_interval_ns, found.shape), (2, None, CopiesShape::TooFew));
-        assert_eq!(line(&[3.0], &[vec![1.0]]), None);
-        assert_eq!(line(&LEVELS, &[]), None);
-        let two = line(&[1.0, 2.0], &[vec![1.0, 2.0], vec![1.0, 2.1], vec![1.0, 1.9]]).unwrap();
+        assert_eq!(copies_line(&[3.0], &[vec![1.0]]), None);
+        assert_eq!(copies_line(&LEVELS, &[]), None);
+        let two = copies_line(&[1.0, 2.0], &[vec![1.0, 2.0], vec![1.0, 2.1], vec![1.0, 1.9]]).unwrap();
         assert_eq!(two.shape, CopiesShape::TooFew);
         assert!(two.slope_interval_ns.is_some());
     }
@@ -192,13 +192,15 @@ mod tests {
     #[test]
     fn curves_are_told_by_their_direction() {
         let up =
-            line(&LEVELS, &blocks(9, 0.02, 2, |copies| 10.0 + 5.0 * copies + 2.0 * copies * copies)).unwrap();
+            copies_line(&LEVELS, &blocks(9, 0.02, 2, |copies| 10.0 + 5.0 * copies + 2.0 * copies * copies))
+                .unwrap();
         assert!(matches!(up.shape, CopiesShape::Upward { p } if p < 0.01), "{up:?}");
-        let down = line(&LEVELS, &blocks(9, 0.02, 3, |copies| 10.0 * copies.sqrt())).unwrap();
+        let down = copies_line(&LEVELS, &blocks(9, 0.02, 3, |copies| 10.0 * copies.sqrt())).unwrap();
         assert!(matches!(down.shape, CopiesShape::Downward { p } if p < 0.01), "{down:?}");
         // A curve of a hundredth is none that matters, however sure it is.
         let hardly =
-            line(&LEVELS, &blocks(9, 0.0, 3, |copies| 100.0 + copies + 0.05 * copies * copies)).unwrap();
+            copies_line(&LEVELS, &blocks(9, 0.0, 3, |copies| 100.0 + copies + 0.05 * copies * copies))
+                .unwrap();
         assert!(matches!(hardly.shape, CopiesShape::Straight { off } if off > 0.001), "{hardly:?}");
     }
 
@@ -206,7 +208,8 @@ mod tests {
     fn lines_are_rarely_taken_for_curves_and_intervals_hold_the_slope_also_if_the_spread_grows() {
         let (mut curved, mut held) = (0, 0);
         for seed in 0..400 {
-            let found = line(&LEVELS, &blocks(5, 0.2, 100 + seed, |copies| 3.0 + 2.0 * copies)).unwrap();
+            let found =
+                copies_line(&LEVELS, &blocks(5, 0.2, 100 + seed, |copies| 3.0 + 2.0 * copies)).unwrap();
             let [low, high] = found.slope_interval_ns.unwrap();
             held += u32::from(low <= 2.0 && 2.0 <= high);
             curved += u32::from(!matches!(found.shape, CopiesShape::Straight { .. }));
