@@ -8,8 +8,27 @@ use iolag_model::{
 /// Our own requests are made one after the other: if all of a mount took longer than we waited, others made some. So much longer may come of
 /// counters in whole milliseconds.
 const OTHERS_FACTOR: f64 = 1.2;
+/// A client that reads ahead or writes behind has so many under way at the same time, at most.
+const SEVERAL_FACTOR: f64 = 16.0;
 /// Looks that found a process waiting nobody knows where: of more than this share nothing can be told.
 const UNKNOWN_SHARE: f64 = 0.1;
+
+/// How the requests behind our calls follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pace {
+    /// Each is waited for before the next is made.
+    OneByOne,
+    /// Some are made before they are needed, or after: reading ahead, writing behind, attributes of the names that come next.
+    Several,
+}
+
+/// Who answers, and how.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Answering<'a> {
+    pub(super) served_by: ServedBy,
+    pub(super) connecting: &'a Connecting,
+    pub(super) pace: Pace,
+}
 
 /// Divides `time` as the time of these probes is divided. `start` is what each of them takes without asking for anything.
 pub(super) fn shares(
@@ -18,15 +37,22 @@ pub(super) fn shares(
     start: Nanoseconds,
     time: Nanoseconds,
 ) -> Vec<Part> {
-    let total = Total::of(probes, start);
+    // Lustre asks for the attributes of the names that come next.
+    let pace = if seen.file_system.kind == "lustre" { Pace::Several } else { Pace::OneByOne };
+    let answering = Answering { served_by: seen.served_by, connecting: &seen.connecting, pace };
+    divided(&Total::of(probes, start), answering, time)
+}
+
+/// Divides `time` as this total is divided.
+pub(super) fn divided(total: &Total, answering: Answering<'_>, time: Nanoseconds) -> Vec<Part> {
     let mut parts = match &total.counted {
-        Counted::Requests(times) => of_requests(&total, times, &seen.connecting),
-        Counted::Calls(_) => undivided(&total, Lack::Requests),
-        Counted::Unknown(sentence) => undivided(&total, Lack::CountersUnread(sentence.clone())),
-        Counted::Nothing => match seen.served_by {
+        Counted::Requests(times) => of_requests(total, times, answering),
+        Counted::Calls(_) => undivided(total, Lack::Requests),
+        Counted::Unknown(sentence) => undivided(total, Lack::CountersUnread(sentence.clone())),
+        Counted::Nothing => match answering.served_by {
             ServedBy::ThisMachine => vec![part([Layer::Client], total.took, PartReason::OwnMachine, None)],
-            ServedBy::Process => of_serving_process(&total),
-            ServedBy::Servers | ServedBy::Unknown => undivided(&total, Lack::Counters),
+            ServedBy::Process => of_serving_process(total),
+            ServedBy::Servers | ServedBy::Unknown => undivided(total, Lack::Counters),
         },
     };
     let scale = time.as_seconds() / total.took.as_seconds().max(f64::MIN_POSITIVE);
@@ -36,13 +62,13 @@ pub(super) fn shares(
     parts
 }
 
-/// Several probes together.
-struct Total {
-    took: Nanoseconds,
+/// Several probes, or calls, together.
+pub(super) struct Total {
+    pub(super) took: Nanoseconds,
     /// Of it, the programs' own work and their start.
-    own: Nanoseconds,
-    counted: Counted,
-    waits: Waits,
+    pub(super) own: Nanoseconds,
+    pub(super) counted: Counted,
+    pub(super) waits: Waits,
 }
 
 impl Total {
@@ -74,35 +100,41 @@ fn counted(probes: &[&Probed]) -> Counted {
 }
 
 /// The queue is the client's, the round trip the network's and the server's.
-fn of_requests(total: &Total, times: &[RequestTimes], connecting: &Connecting) -> Vec<Part> {
+fn of_requests(total: &Total, times: &[RequestTimes], answering: Answering<'_>) -> Vec<Part> {
     let sum = |of: fn(&RequestTimes) -> u64| times.iter().map(of).sum::<u64>();
     let requests = sum(|times| times.requests);
     let [queue, round_trip, execute] =
         [sum(|times| times.queue_ns.0), sum(|times| times.round_trip_ns.0), sum(|times| times.execute_ns.0)]
             .map(Nanoseconds);
-    if execute.as_seconds() > total.took.as_seconds() * OTHERS_FACTOR {
+    let at_once = execute.as_seconds() / total.took.as_seconds().max(f64::MIN_POSITIVE);
+    let most = if answering.pace == Pace::Several { SEVERAL_FACTOR } else { OTHERS_FACTOR };
+    if at_once > most {
         return undivided(total, Lack::Others);
     }
-    let round_trip = round_trip.min(total.took);
-    let client = Nanoseconds(total.took.0 - round_trip.0);
-    let queue = PartReason::Queue { queue_ns: queue.min(client), requests };
-    let mut parts = vec![part([Layer::Client], client, queue, None)];
-    let reason = PartReason::RoundTrip { round_trip_ns: round_trip, requests };
-    match connecting {
+    // Of several at the same time each has its part of what was waited.
+    let overlaps = at_once > OTHERS_FACTOR;
+    let waited =
+        |time: Nanoseconds| if overlaps { scaled(time, 1.0 / at_once) } else { time }.min(total.took);
+    let lack = overlaps.then_some(Lack::Overlap);
+    let round_trips = waited(round_trip);
+    let client = Nanoseconds(total.took.0 - round_trips.0);
+    let queue = PartReason::Queue { queue_ns: if overlaps { queue } else { queue.min(client) }, requests };
+    let mut parts = vec![part([Layer::Client], client, queue, lack.clone())];
+    let told = if overlaps { round_trip } else { round_trips };
+    let reason = PartReason::RoundTrip { round_trip_ns: told, requests };
+    let together = |why: &str| {
+        let lack = Some(Lack::Way(why.to_owned()));
+        part([Layer::Network, Layer::Server], round_trips, reason.clone(), lack)
+    };
+    match answering.connecting {
         Connecting::Took(connect) => {
-            let way = Nanoseconds(connect.0.saturating_mul(requests)).min(round_trip);
+            let way = waited(Nanoseconds(connect.0.saturating_mul(requests))).min(round_trips);
             let reason_of_way = PartReason::Way { connect_ns: *connect, requests };
-            parts.push(part([Layer::Network], way, reason_of_way, None));
-            parts.push(part([Layer::Server], Nanoseconds(round_trip.0 - way.0), reason, None));
+            parts.push(part([Layer::Network], way, reason_of_way, lack.clone()));
+            parts.push(part([Layer::Server], Nanoseconds(round_trips.0 - way.0), reason, lack));
         }
-        Connecting::Unknown(why) => {
-            let lack = Some(Lack::Way(why.clone()));
-            parts.push(part([Layer::Network, Layer::Server], round_trip, reason, lack));
-        }
-        Connecting::NoServer => {
-            let lack = Some(Lack::Way("its address is not known".into()));
-            parts.push(part([Layer::Network, Layer::Server], round_trip, reason, lack));
-        }
+        Connecting::Unknown(why) => parts.push(together(why)),
+        Connecting::NoServer => parts.push(together("its address is not known")),
     }
     parts
 }

@@ -168,6 +168,35 @@ fn without_counters_or_with_those_of_calls_only_servers_are_not_told_from_the_wa
 }
 
 #[test]
+fn lustre_is_divided_by_its_requests_also_where_several_are_under_way() {
+    let lustre = |connecting: Connecting, times: u64| {
+        let mut seen = nfs_place(0, 20_000, connecting);
+        seen.file_system.kind = "lustre".into();
+        for pair in &mut seen.pairs {
+            pair.numbers.counted = nfs(0, 20_000 * times);
+        }
+        seen.first.took_ns = Nanoseconds(MS);
+        explain(seen)
+    };
+    let unknown = || Connecting::Unknown("iolag opens no connection".into());
+    let explained = lustre(unknown(), 1);
+    assert_eq!(explained.word, ExplanationWord::Because);
+    assert_eq!(explained.parts[0].layers, [Layer::Network, Layer::Server]);
+    assert!((explained.parts[0].share - 2000.0 / 2005.0).abs() < 0.001, "{:?}", explained.parts);
+    // Attributes of the names that come next: each waits for its part of the time.
+    let explained = lustre(Connecting::Took(Nanoseconds(15 * MS)), 3);
+    assert_eq!(
+        (&explained.parts[0].layers[..], &explained.parts[0].lack),
+        (&[Layer::Server][..], &Some(Lack::Overlap))
+    );
+    assert!((explained.parts[0].share - 0.75).abs() < 0.001, "{:?}", explained.parts);
+    assert!((explained.parts[1].share - 0.25).abs() < 0.001, "{:?}", explained.parts);
+    // That much can only be of others.
+    let explained = lustre(unknown(), 40);
+    assert_eq!(explained.parts[0].lack, Some(Lack::Others));
+}
+
+#[test]
 fn what_nobody_waits_for_is_not_slow() {
     let explained = explain(place(9, 8, &[(12, 11); 5]));
     assert_eq!(explained.word, ExplanationWord::NotSlow);

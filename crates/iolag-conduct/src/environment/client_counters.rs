@@ -7,6 +7,7 @@ use std::path::Path;
 use iolag_model::{Counted, FileSystem};
 
 use super::llite::{LliteCounters, instance_of, parse_llite};
+use super::lustre_requests::LustreRequests;
 use super::mountstats::{NfsCounters, parse_mountstats};
 use super::read_at_most;
 
@@ -20,7 +21,10 @@ pub struct ClientCounters(Reading);
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Reading {
     Nfs(NfsCounters),
-    Lustre(LliteCounters),
+    /// Of Lustre, where its requests are counted.
+    LustreRequests(LustreRequests),
+    /// Of Lustre, where only calls are.
+    LustreCalls(LliteCounters),
     /// It counts, and this is why it is not known what.
     Unknown(String),
     /// The file system has no counters.
@@ -32,7 +36,7 @@ impl ClientCounters {
     pub fn take(file_system: &FileSystem, proc: &Path, sys: &Path) -> Self {
         let read = match file_system.kind.as_str() {
             "nfs" | "nfs4" => read_nfs(file_system, proc).map(Reading::Nfs),
-            "lustre" => read_lustre(file_system, proc, sys).map(Reading::Lustre),
+            "lustre" => read_lustre(file_system, proc, sys),
             _ => Ok(Reading::Nothing),
         };
         Self(read.unwrap_or_else(Reading::Unknown))
@@ -42,7 +46,12 @@ impl ClientCounters {
     pub fn since(&self, earlier: &Self) -> Counted {
         let counted = match (&self.0, &earlier.0) {
             (Reading::Nfs(now), Reading::Nfs(before)) => now.since(before).map(Counted::Requests),
-            (Reading::Lustre(now), Reading::Lustre(before)) => now.since(before).map(Counted::Calls),
+            (Reading::LustreRequests(now), Reading::LustreRequests(before)) => {
+                now.since(before).map(Counted::Requests)
+            }
+            (Reading::LustreCalls(now), Reading::LustreCalls(before)) => {
+                now.since(before).map(Counted::Calls)
+            }
             (Reading::Unknown(sentence), _) | (_, Reading::Unknown(sentence)) => Err(sentence.clone()),
             _ => return Counted::Nothing,
         };
@@ -56,11 +65,12 @@ fn read_nfs(file_system: &FileSystem, proc: &Path) -> Result<NfsCounters, String
     parse_mountstats(&text, &file_system.mount_point)
 }
 
-fn read_lustre(file_system: &FileSystem, proc: &Path, sys: &Path) -> Result<LliteCounters, String> {
-    // Up to 2.11 in /proc, then where only root may look.
-    let roots = [proc.join("fs/lustre/llite"), sys.join("kernel/debug/lustre/llite")];
+/// What its clients of servers count, or if that may not be read what its calls are.
+fn read_lustre(file_system: &FileSystem, proc: &Path, sys: &Path) -> Result<Reading, String> {
+    // Older ones in /proc, then where only root may look.
+    let roots = [proc.join("fs/lustre"), sys.join("kernel/debug/lustre")];
     let entries = |root: &Path| {
-        let entries = fs::read_dir(root).into_iter().flatten().flatten();
+        let entries = fs::read_dir(root.join("llite")).into_iter().flatten().flatten();
         entries.filter_map(|entry| entry.file_name().into_string().ok()).collect::<Vec<_>>()
     };
     let found = roots.iter().map(|root| (root, entries(root))).find(|(_, names)| !names.is_empty());
@@ -68,8 +78,11 @@ fn read_lustre(file_system: &FileSystem, proc: &Path, sys: &Path) -> Result<Llit
         return Err("Lustre's counters are not there, or only root may read them".into());
     };
     let instance = instance_of(&names, &file_system.source)?;
-    let text = read_at_most(&root.join(instance).join("stats"), TEXT_BYTES_MAX);
-    parse_llite(&text.ok_or("Lustre's counters cannot be read")?)
+    if let Some(requests) = LustreRequests::read(&roots, instance)? {
+        return Ok(Reading::LustreRequests(requests));
+    }
+    let text = read_at_most(&root.join("llite").join(instance).join("stats"), TEXT_BYTES_MAX);
+    parse_llite(&text.ok_or("Lustre's counters cannot be read")?).map(Reading::LustreCalls)
 }
 
 #[cfg(test)]
@@ -92,6 +105,13 @@ mod tests {
         assert_eq!(nfs.since(&nfs), Counted::Requests(vec![]));
         let lustre = take(&file_system("lustre", "/scratch", "mgs@tcp:/scratch"));
         assert_eq!(lustre.since(&lustre), Counted::Calls(vec![]));
+        let clients = Tree::with(&[
+            ("kernel/debug/lustre/llite/scratch-ffff00/stats", llite),
+            ("kernel/debug/lustre/mdc/scratch-MDT0000-mdc-ffff00/stats", include_str!("recorded/mdc-2.15")),
+        ]);
+        let lustre = file_system("lustre", "/scratch", "mgs@tcp:/scratch");
+        let requests = ClientCounters::take(&lustre, proc.path(), clients.path());
+        assert_eq!(requests.since(&requests), Counted::Requests(vec![]));
         let local = take(&file_system("ext4", "/", "/dev/sda1"));
         assert_eq!(local.since(&local), Counted::Nothing);
         let other = take(&file_system("nfs4", "/elsewhere", "s:/y"));

@@ -46,6 +46,11 @@ pub(super) fn parse_llite(text: &[u8]) -> Result<LliteCounters, String> {
 }
 
 impl LliteCounters {
+    /// One that was read at the same time, and had counted nothing.
+    pub(super) const fn nothing(&self) -> Self {
+        Self { snapshot_seconds: self.snapshot_seconds, calls: Vec::new() }
+    }
+
     /// What was counted since an earlier reading of the same mount.
     ///
     /// # Errors

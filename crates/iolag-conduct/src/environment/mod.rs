@@ -13,6 +13,7 @@ pub mod file_system;
 mod file_system_kinds;
 pub(crate) mod limits;
 mod llite;
+mod lustre_requests;
 pub mod machine;
 pub mod memory;
 mod mountstats;

@@ -29,6 +29,8 @@ const GRACE: Nanoseconds = Nanoseconds::from_milliseconds(200);
 const STARTS: usize = 3;
 /// `ls -l` that does not end: after so many more say nothing more.
 const CUT_OFF_MOST: usize = 2;
+/// Its servers would complain of one that is not a client's.
+const NO_WAY_TO_LUSTRE: &str = "iolag opens no connection to servers of Lustre";
 
 /// Looks at a directory (absolute), for as long as each step is alive: one without a sign of life for `deadline` hangs.
 ///
@@ -198,8 +200,10 @@ impl Place<'_> {
 
     /// How far the server is away.
     fn connecting(&self) -> Result<Connecting, Failure> {
-        if !matches!(self.facts.file_system.kind.as_str(), "nfs" | "nfs4") {
-            return Ok(Connecting::NoServer);
+        match self.facts.file_system.kind.as_str() {
+            "nfs" | "nfs4" => {}
+            "lustre" => return Ok(Connecting::Unknown(NO_WAY_TO_LUSTRE.into())),
+            _ => return Ok(Connecting::NoServer),
         }
         let address = match address_of(&self.facts.file_system) {
             Ok(address) => address,

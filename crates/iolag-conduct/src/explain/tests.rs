@@ -60,6 +60,44 @@ fn named(took: u64, times: [u64; 3], connecting: Connecting) -> (ExplanationWord
 }
 
 #[test]
+fn lustre_is_divided_by_what_its_metadata_client_counts() {
+    const MDC: &str = include_str!("../environment/recorded/mdc-2.15");
+    let take = |mdc: &str| {
+        let sys = tempfile::tempdir().unwrap();
+        let lustre = sys.path().join("kernel/debug/lustre");
+        for (directory, text) in [("llite/scratch-ffff00", ""), ("mdc/scratch-MDT0000-mdc-ffff00", mdc)] {
+            std::fs::create_dir_all(lustre.join(directory)).unwrap();
+            std::fs::write(lustre.join(directory).join("stats"), text).unwrap();
+        }
+        let file_system =
+            FileSystem { kind: "lustre".into(), source: "mgs@tcp:/scratch".into(), ..FileSystem::default() };
+        ClientCounters::take(&file_system, sys.path(), sys.path())
+    };
+    // 40 requests more, without a line of their own, as look-ups are; in microseconds.
+    let counted = |took: u64| {
+        let later = MDC.replace(
+            "62120440 samples [usecs] 29 1529120 20120330441",
+            &format!("62120480 samples [usecs] 29 1529120 {}", 20_120_330_441 + took),
+        );
+        assert_ne!(later, MDC);
+        take(&later).since(&take(MDC))
+    };
+    let explained = |took: u64| {
+        let mut seen = place(2020, counted(took), Connecting::Unknown("it is not tried".into()));
+        seen.file_system.kind = "lustre".into();
+        explain(seen)
+    };
+    let slow = explained(2_000_000);
+    assert_eq!(
+        (&slow.word, &slow.parts[0].layers[..]),
+        (&ExplanationWord::Because, &[Layer::Network, Layer::Server][..])
+    );
+    assert!((slow.parts[0].share - 2000.0 / 2020.0).abs() < 0.001, "{:?}", slow.parts);
+    let quick = explained(20_000);
+    assert_eq!((&quick.word, &quick.parts[0].layers[..]), (&ExplanationWord::Because, &[Layer::Client][..]));
+}
+
+#[test]
 fn each_layer_is_named_by_the_counters_of_a_real_client() {
     let far = || Connecting::Took(Nanoseconds::from_milliseconds(48));
     let near = || Connecting::Took(Nanoseconds(200_000));

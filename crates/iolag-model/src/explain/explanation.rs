@@ -41,6 +41,8 @@ pub enum Lack {
     CountersUnread(String),
     /// Others asked the same file system so much meanwhile that its counters say little of us.
     Others,
+    /// More requests than one were under way at the same time: they are divided as all of them are.
+    Overlap,
     /// Its counters count calls of programs, not requests to servers.
     Requests,
     /// How long the way to the server takes is not known: why.

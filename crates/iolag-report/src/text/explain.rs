@@ -163,7 +163,10 @@ fn lacks(lack: &Lack) -> String {
         Lack::Counters => "iolag can read counters of NFS and Lustre only".into(),
         Lack::CountersUnread(sentence) => sentence.clone(),
         Lack::Others => "others asked it for so much meanwhile that its counters do not tell".into(),
-        Lack::Requests => "Lustre counts calls here, not what it asks of servers".into(),
+        Lack::Overlap => "several were under way at the same time, and all of them are divided alike".into(),
+        Lack::Requests => {
+            "of Lustre only the counters of calls can be read here, not those of requests, which root may read".into()
+        }
         Lack::Way(why) => format!("how far the server is away is not known: {why}"),
         Lack::Functions => {
             "the kernel does not tell us in which function a process waits; root is told".into()
