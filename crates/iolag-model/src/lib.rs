@@ -51,9 +51,10 @@ pub use sample::{Sample, SampleError};
 pub use steering::{is_steering, one_line};
 pub use time::{Anchor, Clock, MonotonicClock, MonotonicTime, Nanoseconds, SimulatedClock};
 pub use trace::{
-    CaptureTime, ProgramEnd, RepeatedQuestion, SearchPath, SearchedDirectory, TraceAbout, TraceAnonymity,
-    TraceCall, TraceCost, TraceDirectory, TraceEnding, TraceKind, TraceLookups, TraceMount, TraceNetwork,
-    TraceOrigin, TraceProgram, TraceRepeats, TraceSummary, TraceTime, TraceVain, TracingCost, VainDirectory,
+    CaptureTime, ProgramEnd, RepeatedQuestion, SearchPath, SearchedDirectory, TraceAbout, TraceActivity,
+    TraceActivityKind, TraceAnonymity, TraceCall, TraceCost, TraceDirectory, TraceElapsed, TraceEnding,
+    TraceKind, TraceLookups, TraceMount, TraceNetwork, TraceOrigin, TraceProgram, TraceRepeats, TraceSummary,
+    TraceTime, TraceVain, TracingCost, VainDirectory,
 };
 pub use units::{
     UnitError, counted, exact_duration, format_bytes, format_count, format_duration, parse_bytes,

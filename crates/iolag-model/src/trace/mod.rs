@@ -1,12 +1,14 @@
 //! Traces: what one says of itself, and what it comes to.
 
 mod about;
+mod elapsed;
 mod summary;
 
 pub use about::{
     CaptureTime, ProgramEnd, TraceAbout, TraceAnonymity, TraceCost, TraceEnding, TraceMount, TraceNetwork,
     TraceOrigin, TracingCost,
 };
+pub use elapsed::{TraceActivity, TraceActivityKind, TraceElapsed};
 pub use summary::{
     RepeatedQuestion, SearchPath, SearchedDirectory, TraceCall, TraceDirectory, TraceKind, TraceLookups,
     TraceProgram, TraceRepeats, TraceSummary, TraceTime, TraceVain, VainDirectory,

@@ -91,6 +91,8 @@ pub(crate) enum Effect {
     Unshare,
     /// Paths mean something else from now on.
     ChangeView,
+    /// Nothing; it may say who is at the other end of the descriptor.
+    Speak,
 }
 
 impl Shape {

@@ -33,6 +33,11 @@ const fn fork() -> Shape {
     Shape::NONE.does(Effect::Fork)
 }
 
+/// On a socket, which may be told with whose address.
+const fn speak() -> Shape {
+    on(0).does(Effect::Speak)
+}
+
 /// In the order of their names.
 #[rustfmt::skip]
 const SHAPES: &[(&str, Shape)] = &[
@@ -50,6 +55,7 @@ const SHAPES: &[(&str, Shape)] = &[
     ("clone3", fork()),
     ("close", on(0).does(Effect::Close)),
     ("close_range", Shape::NONE.offset(0).length(1).flags(2, Group::CloseRange).does(Effect::CloseRange)),
+    ("connect", speak()),
     ("copy_file_range", on(0).length(4).changes()),
     ("creat", path(0).argument(1, Group::Mode).does(Effect::Open).changes()),
     ("dup", on(0).does(Effect::Duplicate)),
@@ -146,15 +152,24 @@ const SHAPES: &[(&str, Shape)] = &[
     ("readlink", path(0).length(2).does(Effect::Link(1))),
     ("readlinkat", at(0, 1).length(3).does(Effect::Link(2))),
     ("readv", on(0).does(Effect::Move)),
+    ("recv", speak()),
+    ("recvfrom", speak()),
+    ("recvmmsg", speak()),
+    ("recvmsg", speak()),
     ("removexattr", path(0).changes()),
     ("rename", path(0).second(1).does(Effect::Rename).changes()),
     ("renameat", at(0, 1).second_at(2, 3).does(Effect::Rename).changes()),
     ("renameat2", at(0, 1).second_at(2, 3).flags(4, Group::Rename).does(Effect::Rename).changes()),
     ("rmdir", path(0).changes()),
+    ("send", speak()),
     ("sendfile", on(1).length(3)),
     ("sendfile64", on(1).length(3)),
+    ("sendmmsg", speak()),
+    ("sendmsg", speak()),
+    ("sendto", speak()),
     ("setns", Shape::NONE.does(Effect::ChangeView)),
     ("setxattr", path(0).length(3).changes()),
+    ("shutdown", speak()),
     ("signalfd", other()),
     ("signalfd4", other()),
     ("socket", other()),

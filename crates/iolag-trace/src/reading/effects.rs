@@ -90,7 +90,8 @@ impl Done<'_> {
             | Effect::Fork
             | Effect::Wait
             | Effect::WaitFor(_)
-            | Effect::ChangeView => {}
+            | Effect::ChangeView
+            | Effect::Speak => {}
         }
     }
 

@@ -14,7 +14,7 @@ use crate::calls::{Effect, Shape, shape_of};
 use crate::text::arguments::{Arguments, Descriptor, number};
 use crate::text::line::{Event, Line, line};
 use crate::text::outcome::{Outcome, outcome};
-use crate::trace::{Call, CallName, Edge, EdgeKind, Ended, PathId, Sharing, Sink, Tables, TaskId};
+use crate::trace::{Call, CallName, Edge, EdgeKind, Ended, PathId, Peer, Sharing, Sink, Tables, TaskId};
 
 /// What was read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -213,8 +213,12 @@ impl<S: Sink> StraceReader<S> {
             }
             Event::Unfinished { name, text } => self.begun(number, name, text, time),
             Event::Resumed { name, text } => self.resumed(number, name, text, time),
-            Event::Ended(ended) => self.task_ended(number, ended),
+            Event::Ended(ended) => {
+                self.sink.ends(time);
+                self.task_ended(number, ended)
+            }
             Event::Superseded(by) => {
+                self.sink.ends(time);
                 self.task_ended(number, Ended::Superseded)?;
                 self.kernel.renumber(by, number);
                 Ok(())
@@ -299,6 +303,7 @@ impl<S: Sink> StraceReader<S> {
                 Done { number, standing, shape: &shape, arguments: &arguments, outcome: &outcome, text };
             done.apply(&mut call, &mut self.kernel, &mut self.tables);
         }
+        self.tell_peer(&call, &shape, text);
         let at = self.keep(&call)?;
         self.tell_edges(number, at, &call, &shape, &arguments, &outcome, resumption)
     }
@@ -386,6 +391,7 @@ impl<S: Sink> StraceReader<S> {
         let both = (&mut self.kernel, &mut self.tables);
         let call = self.interpreter.interpret(&asked, &shape, &arguments, &Outcome::default(), both);
         self.reading.unfinished += 1;
+        self.tell_peer(&call, &shape, &text);
         self.keep(&call)?;
         self.kernel.give_back(text);
         Ok(())
@@ -409,6 +415,15 @@ impl<S: Sink> StraceReader<S> {
             begin = end;
         }
         Ok(())
+    }
+
+    /// Who is spoken with, if the call says so.
+    fn tell_peer(&mut self, call: &Call, shape: &Shape, text: &[u8]) {
+        if shape.effect == Effect::Speak
+            && let (Some(descriptor), Some(peer)) = (call.descriptor, Peer::of(text))
+        {
+            self.sink.speaks(call.task, descriptor, peer, &self.tables);
+        }
     }
 
     fn keep(&mut self, call: &Call) -> io::Result<u64> {

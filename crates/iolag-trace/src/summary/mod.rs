@@ -1,5 +1,8 @@
 //! What a trace comes to, in one pass: calls are counted and forgotten, so that it takes the memory of the paths and not of the calls.
 
+mod bins;
+mod divider;
+mod kinds;
 mod likeness;
 mod lookups;
 mod places;
@@ -7,5 +10,6 @@ mod repeats;
 mod summariser;
 mod vain;
 
+pub use divider::Divider;
 pub use likeness::Likeness;
 pub use summariser::Summariser;

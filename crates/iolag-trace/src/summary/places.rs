@@ -25,7 +25,7 @@ pub(super) enum Ground {
 }
 
 impl Ground {
-    fn of(directory: &[u8]) -> Self {
+    pub(super) fn of(directory: &[u8]) -> Self {
         let is_in = |place: &[u8]| {
             directory.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
         };

@@ -3,16 +3,20 @@
 mod call;
 mod names;
 mod paths;
+mod peer;
 mod task;
 
 pub use call::{Call, DIRECTORY_OF_TASK};
 pub use names::{CallName, CallNames};
 pub(crate) use paths::PATH_BYTES_MAX;
 pub use paths::{PathId, Paths, lexical, path_text};
+pub use peer::Peer;
 pub(crate) use task::clone_flags;
 pub use task::{Edge, EdgeKind, Ended, Sharing, Task, TaskId};
 
 use std::io;
+
+use iolag_model::Nanoseconds;
 
 /// What calls and edges refer to by number. It only grows: a number means the same for ever.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,6 +42,12 @@ pub trait Sink {
     /// # Errors
     /// If it cannot be kept.
     fn edge(&mut self, edge: &Edge, tables: &Tables) -> io::Result<()>;
+
+    /// A call, which is told next, speaks with somebody through this descriptor.
+    fn speaks(&mut self, _task: TaskId, _descriptor: i32, _peer: Peer, _tables: &Tables) {}
+
+    /// A task, of which nothing but its end is told after this, ended at this moment.
+    fn ends(&mut self, _moment: Nanoseconds) {}
 }
 
 /// A whole trace in memory.
