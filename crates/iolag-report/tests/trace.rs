@@ -128,3 +128,20 @@ fn a_recorded_shell_script() {
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     insta::assert_snapshot!(text);
 }
+
+#[test]
+fn a_call_that_never_came_back_is_the_answer_whatever_else_there_is() {
+    let mut text = slow_import(50);
+    text += "7 1700000002.000000 openat(AT_FDCWD, \"/data/x\", O_RDONLY) = ?\n\
+             7 1700000016.000000 +++ killed by SIGKILL +++\n";
+    let text = text_of(&analysed(&text, TraceAbout::default()));
+    assert!(
+        text.starts_with(
+            "Ask whether the storage answers: `iolag explain /data`. `openat` of /data/x had\n\
+             not come back after 14.0 s when signal 9 ended the program.\n"
+        ),
+        "{text}"
+    );
+    assert!(text.contains("Findings") && text.contains("never back"), "{text}");
+    assert!(!text.contains("One call, `openat`"), "it is told once: {text}");
+}

@@ -299,3 +299,54 @@ fn a_call_that_hangs_is_kept_with_what_it_asks_for() {
         ["7 openat /data 3", "8 stat /home/here ?", "7 openat /data/gone ?", "9 stat - ?"]
     );
 }
+
+/// What the task was in, and for how many ms, of calls that never came back.
+fn never_back(text: &str, end_ms: Option<u64>) -> Vec<(String, Option<u64>)> {
+    let mut reader = StraceReader::new(&Beginning::default(), Trace::default());
+    reader.feed(text.as_bytes()).unwrap();
+    if let Some(end) = end_ms {
+        reader.ended_at(end * 1_000_000);
+    }
+    let (trace, tables, reading) = reader.finish().unwrap();
+    assert_eq!(reading.foreign, 0, "{text}");
+    let calls = trace.calls.iter().filter(|call| call.result.is_none() && call.errno == 0);
+    let told = calls.map(|call| {
+        let path = call.path.map(|path| String::from_utf8_lossy(tables.paths.path(path)).into_owned());
+        (path.unwrap_or_default(), call.duration.map(|duration| duration.0 / 1_000_000))
+    });
+    told.collect()
+}
+
+#[test]
+fn how_long_a_call_had_not_come_back_is_known_by_what_ended_it() {
+    let open = "7 1700000001.0 openat(AT_FDCWD, \"/data/x\", O_RDONLY";
+    let killed = "7 1700000015.5 +++ killed by SIGKILL +++\n";
+    const END: u64 = 1_700_000_003_000;
+    let told = |ms| vec![("/data/x".to_owned(), ms)];
+    // Of a task that is alone; of one of several; and where strace wrote the end of the call.
+    assert_eq!(never_back(&format!("{open}) = ?\n{killed}"), None), told(Some(14_500)));
+    let others = "8 1700000001.1 close(3) = 0\n";
+    assert_eq!(never_back(&format!("{open} <unfinished ...>\n{others}{killed}"), None), told(Some(14_500)));
+    let resumed = "7 1700000015.5 <... openat resumed>) = ?\n";
+    let in_pieces = format!("{open} <unfinished ...>\n{others}{resumed}{killed}");
+    assert_eq!(never_back(&in_pieces, None), told(Some(14_500)));
+    // strace lets a task go, or is ended itself in the middle of the line; nobody may know when.
+    assert_eq!(never_back(&format!("{open} <detached ...>\n"), Some(END)), told(Some(2000)));
+    assert_eq!(never_back(open, Some(END)), told(Some(2000)));
+    assert_eq!(never_back(open, None), told(None));
+    assert_eq!(
+        never_back(&format!("8 1700000000.5 close(3) = 0\n{open}"), Some(END - 2500)),
+        told(None),
+        "it was later"
+    );
+    let without_times = "7 openat(AT_FDCWD, \"/data/x\", O_RDONLY) = ?\n7 +++ killed by SIGKILL +++\n";
+    assert_eq!(never_back(without_times, None), told(None));
+    // Of a path that is cut off nobody knows what it was.
+    assert_eq!(
+        never_back("7 1700000001.0 openat(AT_FDCWD, \"/data", Some(END)),
+        [(String::new(), Some(2000))]
+    );
+    // Who exits is done.
+    let exited = "7 1700000001.0 exit_group(0) = ?\n7 1.1 +++ exited with 0 +++\n";
+    assert_eq!(never_back(exited, None), [(String::new(), None)]);
+}

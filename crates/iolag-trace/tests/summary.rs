@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use iolag_model::{Nanoseconds, TraceSummary};
+use iolag_model::{Nanoseconds, TraceSummary, WaitEnd};
 use iolag_trace::{Beginning, StraceReader, Summariser};
 
 fn summary_of(text: &str, overhead: u64) -> TraceSummary {
@@ -216,4 +216,42 @@ fn directories_that_never_had_anything_are_told_however_they_were_asked() {
     assert_eq!((vain.directories, vain.calls, vain.time_ns), (3, 8 + 8 + 5, Nanoseconds(210_000)));
     let told: Vec<_> = vain.most.iter().map(|most| (most.path.as_str(), most.exists, most.calls)).collect();
     assert_eq!(told, [("/a/1", true, 8), ("/a/2", true, 8), ("/gone", false, 5)]);
+}
+
+#[test]
+fn calls_on_storage_that_never_came_back_are_told_with_what_ended_them() {
+    let text = "\
+1 1700000001.0 openat(AT_FDCWD, \"/data/killed\", O_RDONLY) = ?
+1 1700000015.0 +++ killed by SIGKILL +++
+2 1700000016.0 stat(\"/data/asked-again\", 0x1) = ? ERESTARTSYS (To be restarted if SA_RESTART is set) <3.0>
+2 1700000020.0 stat(\"/data/interrupted\", 0x1) = ? ERESTARTSYS (To be restarted if SA_RESTART is set) <2.0>
+2 1700000022.0 +++ killed by SIGTERM +++
+3 1700000023.0 unlink(\"/data/thread\" <unfinished ...>
+4 1700000023.0 exit_group(0) = ?
+3 1700000023.5 +++ exited with 0 +++
+5 1700000024.0 read(0</dev/pts/1>,  <unfinished ...>
+6 1700000024.0 read(4<pipe:[5]>,  <unfinished ...>
+7 1700000024.0 flock(3</data/lock>, LOCK_EX <unfinished ...>
+8 1700000024.0 fstat(3</data/fifo>, {st_mode=S_IFIFO|0644, st_size=0, ...}) = 0 <0.1>
+8 1700000024.1 read(3</data/fifo>,  <unfinished ...>
+9 1700000024.0 openat(AT_FDCWD, \"/proc/1/x\", O_RDONLY <unfinished ...>
+10 1700000024.0 read(3</data/goes-on>,  <unfinished ...>
+10 1700000025.0 read(3</data/last>,  <unfinished ...>
+11 1700000026.0 wait4(-1,  <unfinished ...>
+12 1700000028.0 close(3) = 0
+";
+    let never_back = summary_of(text, 0).never_back;
+    let told: Vec<_> = never_back
+        .longest
+        .iter()
+        .map(|told| (told.call.path.as_deref().unwrap(), told.call.duration_ns.0 / 1_000_000, told.until))
+        .collect();
+    let expected = [
+        ("/data/killed", 14_000, WaitEnd::Killed(9)),
+        ("/data/last", 3000, WaitEnd::TraceEnded),
+        ("/data/interrupted", 2000, WaitEnd::Killed(15)),
+        ("/data/thread", 500, WaitEnd::ProcessEnded),
+    ];
+    assert_eq!(told, expected);
+    assert_eq!((never_back.calls, never_back.longest[0].call.call), (4, 0));
 }

@@ -1,6 +1,6 @@
 //! What may be found in a run: one table, and the values of each.
 
-use iolag_model::{ErrorClass, GeneratorLimit, Nanoseconds, Operation, RepeatedQuestion, TraceCall};
+use iolag_model::{ErrorClass, GeneratorLimit, Nanoseconds, Operation, RepeatedQuestion, TraceCall, WaitEnd};
 
 use super::table::findings;
 use super::{Finding, FollowedFailure};
@@ -68,6 +68,8 @@ findings! { $ RunFound, RunFindingKind, whatever_in_run:
     ProbesLost: Observed { ProbesLost(ProbesLost) }
     /// Probes were not sent.
     ProbesNotSent: Observed { ProbesNotSent(ProbesNotSent) }
+    /// A call of a program on a file never came back.
+    NeverBack: Observed { NeverBack(NeverBack) }
     /// A program asked in directories that never had anything.
     AskedInVain: Observed { AskedInVain(AskedInVain) }
     /// A program looked through directories that never had what it looked for.
@@ -407,6 +409,21 @@ pub struct AskedAgain {
     pub of: u64,
     /// What was asked most often.
     pub most: RepeatedQuestion,
+}
+
+/// A call on a file never came back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NeverBack {
+    /// The one that waited longest.
+    pub call: TraceCall,
+    /// For how long that was seen, if it is known.
+    pub waited_ns: Option<Nanoseconds>,
+    /// What ended the wait.
+    pub until: WaitEnd,
+    /// How many such calls there are.
+    pub calls: u64,
+    /// Where to ask whether storage answers: the mount, or the directory; nothing if the names are no real ones.
+    pub place: Option<String>,
 }
 
 /// A call took much of a program's time in storage.

@@ -10,6 +10,7 @@ pub use about::{
 };
 pub use elapsed::{TraceActivity, TraceActivityKind, TraceElapsed};
 pub use summary::{
-    RepeatedQuestion, SearchPath, SearchedDirectory, TraceCall, TraceDirectory, TraceKind, TraceLookups,
-    TraceProgram, TraceRepeats, TraceSummary, TraceTime, TraceVain, VainDirectory,
+    CallWithoutEnd, RepeatedQuestion, SearchPath, SearchedDirectory, TraceCall, TraceDirectory, TraceKind,
+    TraceLookups, TraceNeverBack, TraceProgram, TraceRepeats, TraceSummary, TraceTime, TraceVain,
+    VainDirectory, WaitEnd,
 };

@@ -35,6 +35,9 @@ pub struct TraceSummary {
     pub directories: Vec<TraceDirectory>,
     /// The calls that took longest.
     pub slowest: Vec<TraceCall>,
+    /// Calls on files and directories that never came back.
+    #[serde(default)]
+    pub never_back: TraceNeverBack,
     /// The processes, in the order in which they began.
     pub programs: Vec<TraceProgram>,
 }
@@ -199,6 +202,39 @@ pub struct TraceCall {
     pub duration_ns: Nanoseconds,
     /// Why it failed; 0 if it did not.
     pub errno: u16,
+}
+
+/// Calls on files and directories that never came back: their task ended in them, or the trace. Those that wait for others, by their nature or since
+/// their file is a pipe, are none.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceNeverBack {
+    /// How many.
+    pub calls: u64,
+    /// Those that had waited longest.
+    pub longest: Vec<CallWithoutEnd>,
+}
+
+/// A call that never came back.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallWithoutEnd {
+    /// The call. Its duration is for how long it was seen to wait; 0 if that is not known.
+    #[serde(flatten)]
+    pub call: TraceCall,
+    /// What ended the wait.
+    pub until: WaitEnd,
+}
+
+/// What ended the wait for a call that never came back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WaitEnd {
+    /// The trace ended.
+    #[default]
+    TraceEnded,
+    /// The task was ended by the signal with this number; 0 if its name is unknown.
+    Killed(u8),
+    /// Another thread ended the process, or executed a program.
+    ProcessEnded,
 }
 
 /// A process.

@@ -61,6 +61,13 @@ impl Clock {
         time
     }
 
+    /// So late it was, in ns since 1970, when the text ended; where its times are of another kind that says nothing.
+    pub(super) fn ended(&mut self, realtime_ns: u64) {
+        if self.clockwork == Clockwork::Unix {
+            self.last = self.last.max(realtime_ns);
+        }
+    }
+
     /// What its times are made of.
     pub(super) const fn clockwork(&self) -> Clockwork {
         self.clockwork
@@ -92,6 +99,14 @@ mod tests {
         clock.at(Some(Moment::Unix(50)));
         clock.at(Some(Moment::Unix(70)));
         assert_eq!((clock.at(None), clock.began()), (Nanoseconds(20), Some(50)));
+        clock.ended(60);
+        assert_eq!(clock.at(None), Nanoseconds(20), "it was later already");
+        clock.ended(90);
+        assert_eq!(clock.at(None), Nanoseconds(40));
+        let mut others = Clock::default();
+        others.at(Some(Moment::OfDay(5)));
+        others.ended(1_700_000_000 * SECOND);
+        assert_eq!(others.at(None), Nanoseconds(0));
     }
 
     #[test]

@@ -42,8 +42,10 @@ pub fn read_per_process<S: Sink, R: BufRead>(
     }
     while let Some(Reverse((_, place))) = next.pop() {
         let file = &mut files[place];
-        let text = file.line.strip_suffix(b"\n").unwrap_or(&file.line);
-        reader.line(Some(file.number), text)?;
+        match file.line.strip_suffix(b"\n") {
+            Some(text) => reader.line(Some(file.number), text)?,
+            None => reader.last_line(Some(file.number), std::mem::take(&mut file.line))?,
+        }
         if file.advance()? {
             next.push(Reverse((file.time, place)));
         }

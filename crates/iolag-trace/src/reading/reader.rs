@@ -12,7 +12,7 @@ use super::interpreting::{Asked, Interpreter, entry, field, sharing};
 use super::kernel::{Begun, Entry, Kernel, Whose};
 use crate::calls::{Effect, Shape, shape_of};
 use crate::text::arguments::{Arguments, Descriptor, number};
-use crate::text::line::{Event, Line, line};
+use crate::text::line::{Event, Line, UNFINISHED, line};
 use crate::text::outcome::{Outcome, outcome};
 use crate::trace::{Call, CallName, Edge, EdgeKind, Ended, PathId, Peer, Sharing, Sink, Tables, TaskId};
 
@@ -61,6 +61,8 @@ pub struct StraceReader<S> {
     partial: Vec<u8>,
     /// Whether what follows may be the table of `-C`.
     has_table: bool,
+    /// When nobody watched any more, in ns since 1970.
+    end: Option<u64>,
 }
 
 impl<S: Sink> StraceReader<S> {
@@ -84,6 +86,7 @@ impl<S: Sink> StraceReader<S> {
             directory,
             partial: Vec::new(),
             has_table: false,
+            end: None,
         }
     }
 
@@ -160,20 +163,41 @@ impl<S: Sink> StraceReader<S> {
         }
     }
 
+    /// Reads a last line, which has no end: strace writes what is asked before it knows what comes of it.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub(super) fn last_line(&mut self, task: Option<u32>, mut text: Vec<u8>) -> io::Result<()> {
+        if let Event::Whole { text: call, .. } = line(&text).event
+            && Arguments::split(call).and_then(|(_, rest)| outcome(rest)).is_none()
+        {
+            text.extend_from_slice(UNFINISHED);
+        }
+        self.line(task, &text)
+    }
+
+    /// Says when, in ns since 1970, nobody watched any more: for so long what has begun had not come back. Whoever does not know has the time of the
+    /// last line.
+    pub const fn ended_at(&mut self, realtime_ns: u64) {
+        self.end = Some(realtime_ns);
+    }
+
     /// Reads what is left, and gives back what came of it.
     ///
     /// # Errors
     /// Those of the sink.
     pub fn finish(mut self) -> io::Result<(S, Tables, Reading)> {
-        if !self.partial.is_empty() {
-            let last = std::mem::take(&mut self.partial);
-            self.line(None, &last)?;
+        let partial = std::mem::take(&mut self.partial);
+        if !partial.is_empty() {
+            self.last_line(None, partial)?;
         }
         while let Some(number) = self.aside.keys().next().copied() {
             self.guess(number)?;
         }
+        self.end.into_iter().for_each(|end| self.clock.ended(end));
+        let end = self.clock.at(None);
         for number in self.kernel.numbers() {
-            self.never_ended(number)?;
+            self.never_ended(number, Some(end))?;
         }
         self.reading.clockwork = self.clock.clockwork();
         self.reading.began = self.clock.began();
@@ -202,12 +226,16 @@ impl<S: Sink> StraceReader<S> {
 
     fn event(&mut self, number: u32, time: Nanoseconds, event: Event<'_>) -> io::Result<()> {
         match event {
-            Event::Whole { name, text } => {
-                let (Some(standing), Some((name, _))) = (self.kernel.standing(number), self.shape(name))
+            Event::Whole { name: called, text } => {
+                let (Some(standing), Some((name, shape))) =
+                    (self.kernel.standing(number), self.shape(called))
                 else {
                     self.reading.foreign += 1;
                     return Ok(());
                 };
+                if is_never_back(shape, text) {
+                    return self.begun(number, called, text, time);
+                }
                 let entry = Entry { path: None, directory: self.kernel.directory(standing) };
                 self.ended(number, name, text, time, (entry, None))
             }
@@ -215,11 +243,11 @@ impl<S: Sink> StraceReader<S> {
             Event::Resumed { name, text } => self.resumed(number, name, text, time),
             Event::Ended(ended) => {
                 self.sink.ends(time);
-                self.task_ended(number, ended)
+                self.task_ended(number, ended, time)
             }
             Event::Superseded(by) => {
                 self.sink.ends(time);
-                self.task_ended(number, Ended::Superseded)?;
+                self.task_ended(number, Ended::Superseded, time)?;
                 self.kernel.renumber(by, number);
                 Ok(())
             }
@@ -243,7 +271,7 @@ impl<S: Sink> StraceReader<S> {
             return Ok(());
         };
         // The end of the one before is not in the text.
-        self.never_ended(number)?;
+        self.never_ended(number, None)?;
         let first = Arguments::first_of(text);
         let entry = entry(standing, &shape, &first, &self.kernel);
         if shape.effect == Effect::Close
@@ -370,14 +398,14 @@ impl<S: Sink> StraceReader<S> {
         ended.map_or(Ok(()), |ended| self.edge(EdgeKind::Wait(ended), task, at))
     }
 
-    fn task_ended(&mut self, number: u32, ended: Ended) -> io::Result<()> {
-        self.never_ended(number)?;
+    fn task_ended(&mut self, number: u32, ended: Ended, time: Nanoseconds) -> io::Result<()> {
+        self.never_ended(number, Some(time))?;
         let Some(task) = self.kernel.end(number) else { return Ok(()) };
         self.edge(EdgeKind::Exit(ended), task, self.reading.calls)
     }
 
-    /// A call of the task that did not come back is kept as that, with what its beginning says.
-    fn never_ended(&mut self, number: u32) -> io::Result<()> {
+    /// A call of the task that did not come back is kept as that, with what its beginning says, and for how long it had not when that was over.
+    fn never_ended(&mut self, number: u32, over: Option<Nanoseconds>) -> io::Result<()> {
         let (Some(standing), Some(begun)) = (self.kernel.standing(number), self.kernel.take_begun(number))
         else {
             return Ok(());
@@ -389,7 +417,10 @@ impl<S: Sink> StraceReader<S> {
         let arguments =
             Arguments::split(&text).map_or_else(|| Arguments::first_of(&text), |(whole, _)| whole);
         let both = (&mut self.kernel, &mut self.tables);
-        let call = self.interpreter.interpret(&asked, &shape, &arguments, &Outcome::default(), both);
+        let mut call = self.interpreter.interpret(&asked, &shape, &arguments, &Outcome::default(), both);
+        // Of one with which the text ends nothing was seen but that it had begun.
+        call.duration =
+            over.and_then(|over| over.0.checked_sub(start.0)).filter(|it| *it > 0).map(Nanoseconds);
         self.reading.unfinished += 1;
         self.tell_peer(&call, &shape, &text);
         self.keep(&call)?;
@@ -445,6 +476,13 @@ struct Resumption {
     took: Option<Nanoseconds>,
     /// The task that it began, if that was seen before.
     child: Option<u32>,
+}
+
+/// Whether it is a call on a file of which strace, with nothing between, tells that it never came back: the task ended in it, and when is told next.
+fn is_never_back(shape: Shape, text: &[u8]) -> bool {
+    (shape.path.is_some() || shape.descriptor.is_some())
+        && text.trim_ascii_end().ends_with(b"= ?")
+        && Arguments::split(text).and_then(|(_, rest)| outcome(rest)) == Some(Outcome::default())
 }
 
 const ATTACHED: &[u8] = b"strace: Process ";

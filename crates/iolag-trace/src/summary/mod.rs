@@ -5,8 +5,10 @@ mod divider;
 mod kinds;
 mod likeness;
 mod lookups;
+mod never_back;
 mod places;
 mod repeats;
+mod slowest;
 mod summariser;
 mod vain;
 

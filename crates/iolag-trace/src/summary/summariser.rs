@@ -1,19 +1,18 @@
 //! One pass over a trace.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::io;
 
-use iolag_model::{Nanoseconds, TraceCall, TraceKind, TraceProgram, TraceSummary, TraceTime};
+use iolag_model::{Nanoseconds, TraceKind, TraceProgram, TraceSummary, TraceTime};
 
 use super::lookups::{Found, Lookup, Lookups};
+use super::never_back::NeverBack;
 use super::places::{Ground, Places};
 use super::repeats::Repeats;
+use super::slowest::Slowest;
 use super::vain::Vain;
 use crate::calls::{Asks, Effect, Shape, shape_of};
-use crate::trace::{Call, Edge, PathId, Sink, Tables, TaskId, path_text};
+use crate::trace::{Call, Edge, EdgeKind, PathId, Sink, Tables, TaskId, path_text};
 
-const SLOWEST: usize = 20;
 const SEARCH_PATHS: usize = 10;
 const REPEATED: usize = 20;
 const VAIN: usize = 20;
@@ -37,7 +36,8 @@ pub struct Summariser {
     lookups: Lookups,
     repeats: Repeats,
     vain: Vain,
-    slowest: BinaryHeap<Reverse<Slow>>,
+    never_back: NeverBack,
+    slowest: Slowest,
 }
 
 /// What is known of a task.
@@ -49,27 +49,6 @@ struct OfTask {
     calls: u64,
     errors: u64,
     storage: u64,
-}
-
-/// A call, by how long it took.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Slow {
-    duration: u64,
-    number: u64,
-    call: Call,
-}
-
-impl Ord for Slow {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        // Of equals the first.
-        (self.duration, Reverse(self.number)).cmp(&(other.duration, Reverse(other.number)))
-    }
-}
-
-impl PartialOrd for Slow {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
 }
 
 impl Summariser {
@@ -87,7 +66,6 @@ impl Summariser {
             (other.time_ns, other.calls, &one.name).cmp(&(one.time_ns, one.calls, &other.name))
         });
         let programs = programs(&self.tasks, tables);
-        let slowest = self.slowest.into_sorted_vec().into_iter().map(|Reverse(slow)| told(&slow, tables));
         TraceSummary {
             calls: self.calls,
             errors: self.errors,
@@ -101,7 +79,8 @@ impl Summariser {
             in_vain: self.vain.finish(VAIN, &self.places, tables),
             repeats: self.repeats.finish(REPEATED, tables),
             directories: self.places.directories(DIRECTORIES),
-            slowest: slowest.collect(),
+            slowest: self.slowest.finish(tables),
+            never_back: self.never_back.finish(tables),
             programs: programs.into_iter().take(PROGRAMS).collect(),
         }
     }
@@ -122,19 +101,6 @@ impl Summariser {
             self.time.processor_ns.0 = self.time.processor_ns.0.saturating_add(own);
         }
         task.last = Some(call.start.0.saturating_add(time));
-    }
-
-    /// Of most calls it is enough to compare.
-    fn keep_if_slow(&mut self, call: &Call, time: u64) {
-        let is_full = self.slowest.len() >= SLOWEST;
-        let fastest = self.slowest.peek().map_or(0, |Reverse(fastest)| fastest.duration);
-        if time == 0 || is_full && time <= fastest {
-            return;
-        }
-        if is_full {
-            self.slowest.pop();
-        }
-        self.slowest.push(Reverse(Slow { duration: time, number: self.calls - 1, call: *call }));
     }
 
     fn question(&mut self, call: &Call, path: PathId, shape: &Shape, time: u64, tables: &Tables) {
@@ -194,31 +160,23 @@ impl Sink for Summariser {
         } else {
             self.time.elsewhere_ns.0 = self.time.elsewhere_ns.0.saturating_add(time);
         }
+        self.never_back.observe(call, self.calls - 1, (&shape, ground), tables);
         if shape.effect == Effect::Execute && call.succeeded() {
             task.program = call.path;
         }
         if let Some(path) = call.path {
             self.question(call, path, &shape, time, tables);
         }
-        self.keep_if_slow(call, time);
+        self.slowest.observe(call, self.calls - 1);
         Ok(())
     }
 
-    fn edge(&mut self, _: &Edge, tables: &Tables) -> io::Result<()> {
+    fn edge(&mut self, edge: &Edge, tables: &Tables) -> io::Result<()> {
         self.follow(tables);
+        if let EdgeKind::Exit(ended) = edge.kind {
+            self.never_back.ended(edge.task, ended);
+        }
         Ok(())
-    }
-}
-
-fn told(slow: &Slow, tables: &Tables) -> TraceCall {
-    TraceCall {
-        call: slow.number,
-        name: path_text(tables.names.name(slow.call.name)),
-        path: slow.call.path.map(|path| path_text(tables.paths.path(path))),
-        task: tables.tasks.get(slow.call.task.0 as usize).map_or(0, |task| task.number),
-        start_ns: slow.call.start,
-        duration_ns: Nanoseconds(slow.duration),
-        errno: slow.call.errno,
     }
 }
 

@@ -97,8 +97,9 @@ fn without_brackets(mut text: &[u8]) -> &[u8] {
     text
 }
 
-/// At the end of what has not come back by then: others go on, or strace has let the task go.
-const UNFINISHED: [&[u8]; 2] = [b"<unfinished ...>", b"<detached ...>"];
+pub(crate) const UNFINISHED: &[u8] = b"<unfinished ...>";
+/// What strace writes behind a call that goes on when it lets the task go.
+const DETACHED: &[u8] = b"<detached ...>";
 const RESUMED: &[u8] = b" resumed>";
 
 fn event(text: &[u8]) -> Event<'_> {
@@ -119,7 +120,7 @@ fn call(text: &[u8]) -> Event<'_> {
     match rest.strip_prefix(b"(") {
         None if text.starts_with(b"strace: ") => Event::Other,
         None => Event::Foreign,
-        Some(rest) => match UNFINISHED.iter().find_map(|words| rest.strip_suffix(*words)) {
+        Some(rest) => match rest.strip_suffix(UNFINISHED).or_else(|| rest.strip_suffix(DETACHED)) {
             Some(begun) => Event::Unfinished { name, text: begun.strip_suffix(b" ").unwrap_or(begun) },
             None => Event::Whole { name, text: rest },
         },
@@ -197,6 +198,8 @@ mod tests {
         assert_line(text, Some(12), None, Event::Unfinished { name: b"restart_syscall", text: begun });
         let text = "12 <... read resumed>\"\", 4096) = 0";
         assert_line(text, Some(12), None, Event::Resumed { name: b"read", text: b"\"\", 4096) = 0" });
+        let text = "12 read(3,  <detached ...>";
+        assert_line(text, Some(12), None, Event::Unfinished { name: b"read", text: b"3, " });
         let named = "12 unlink(\"d/ <unfinished ...>\") = 0";
         assert_line(named, Some(12), None, whole("unlink", "\"d/ <unfinished ...>\") = 0"));
     }

@@ -16,7 +16,7 @@ pub const DIRECTORY_OF_TASK: i32 = -100;
 pub struct Call {
     /// When it began, since the beginning of the trace.
     pub start: Nanoseconds,
-    /// How long it took, if that is known.
+    /// How long it took, if that is known; of one that never came back, how long that was seen.
     pub duration: Option<Nanoseconds>,
     /// Who made it.
     pub task: TaskId,

@@ -46,7 +46,7 @@ pub fn analyse_trace(run: &RunRecord, content: TraceContent) -> TraceAnalysis {
     TraceAnalysis {
         schema: SUMMARY_SCHEMA,
         precision: Precision::Exact,
-        findings: findings(&summary, &about.lists),
+        findings: findings(&summary, &about),
         about,
         summary: Box::new(summary),
         ending,

@@ -1,13 +1,14 @@
-//! What to change, the first first: directories in which nothing was ever found, search paths whose first directories never have what is looked for, questions
+//! What to change, the first first: a call that never came back, directories in which nothing was ever found, search paths whose first directories never have what is looked for, questions
 //! that are asked again, calls that take long.
 //!
 //! They are told if they are a noticeable part of all: who looks once in a directory that is not there need not change anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use iolag_model::{Nanoseconds, SearchPath, TraceCall, TraceSummary, VainDirectory};
+use iolag_model::{Nanoseconds, SearchPath, TraceAbout, TraceCall, TraceSummary, VainDirectory};
 
 use super::lists::{Searched, SetVariables};
+use super::never_back::never_back;
 use crate::finding::Severity;
 use crate::finding::of_runs::{
     AskedAgain, AskedInVain, LongCall, RunFinding, RunFound, SearchedInVain, TracedShare,
@@ -27,12 +28,14 @@ const LONG_CALL: Nanoseconds = Nanoseconds::from_milliseconds(100);
 const LONG_SHARE: f64 = 0.1;
 const EXAMPLES: usize = 3;
 
-/// All that was found; `lists` are the variables with directories that the program had.
-pub(super) fn findings(summary: &TraceSummary, lists: &[String]) -> Vec<RunFinding> {
+/// All that was found.
+pub(super) fn findings(summary: &TraceSummary, about: &TraceAbout) -> Vec<RunFinding> {
+    let lists = &about.lists;
     let in_vain = asked_in_vain(summary, lists);
     let searched = searched_in_vain(summary, lists);
     let again = asked_again(summary);
-    let mut found: Vec<RunFinding> = in_vain.into_iter().chain(searched).chain(again).collect();
+    let mut found: Vec<RunFinding> = never_back(summary, about).into_iter().collect();
+    found.extend(in_vain.into_iter().chain(searched).chain(again));
     found.extend(long_call(summary));
     found
 }
@@ -144,7 +147,11 @@ fn asked_again(summary: &TraceSummary) -> Option<RunFinding> {
 fn long_call(summary: &TraceSummary) -> Option<RunFinding> {
     let storage = summary.time.storage_ns;
     let is_storage = |call: &&TraceCall| call.path.as_deref().is_some_and(is_storage);
-    let call = summary.slowest.iter().filter(is_storage).max_by_key(|call| call.duration_ns)?;
+    // What never came back is told already.
+    let came_back =
+        |call: &&TraceCall| summary.never_back.longest.iter().all(|told| told.call.call != call.call);
+    let call =
+        summary.slowest.iter().filter(is_storage).filter(came_back).max_by_key(|call| call.duration_ns)?;
     let share = part(call.duration_ns.0, storage.0);
     if call.duration_ns < LONG_CALL || share < LONG_SHARE {
         return None;

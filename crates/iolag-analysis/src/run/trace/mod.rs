@@ -4,3 +4,4 @@ mod analysed;
 pub(crate) mod analysis;
 mod findings;
 pub(crate) mod lists;
+mod never_back;

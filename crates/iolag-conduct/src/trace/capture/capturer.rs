@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::Child;
 
 use iolag_keeper::{Inbox, Outbox, descendants, evidence_of_all, leave_standard_streams};
-use iolag_model::{Clock, MonotonicClock, MonotonicTime, Nanoseconds, ProcessStat, one_line};
+use iolag_model::{Anchor, Clock, MonotonicClock, MonotonicTime, Nanoseconds, ProcessStat, one_line};
 use iolag_trace::{
     Beginning, CaptureTime, Ending, Reading, Refusal, Stops, StraceProgram, StraceReader, Subject,
     TraceWriter, TracingCost, strace_arguments,
@@ -320,6 +320,7 @@ impl<'a> Capturing<'a> {
         let complaints = complaints(&mut self.strace);
         let processor = processor(&mut self.strace, self.used);
         let is_of_command = self.is_of_command();
+        self.reader.ended_at(Anchor::take().realtime_ns);
         let (observer, tables, reading) = self.reader.finish()?;
         let (ended, executed) = (observer.ended(), observer.executed());
         let mut ending = ending(&reading, ended, processor);

@@ -3,12 +3,46 @@
 use std::borrow::Cow;
 
 use iolag_analysis::{
-    AskedAgain, AskedInVain, LongCall, Searched, SearchedInVain, SetVariables, TracedShare, joined,
-    share_in_words,
+    AskedAgain, AskedInVain, LongCall, NeverBack, Searched, SearchedInVain, SetVariables, TracedShare,
+    joined, share_in_words,
 };
-use iolag_model::{counted, format_count, format_duration, one_line};
+use iolag_model::{WaitEnd, counted, format_count, format_duration, one_line};
 
 use crate::finding::in_words::{About, InWords};
+use crate::workload::command::shell_command;
+
+impl InWords for NeverBack {
+    fn sentence(&self, _about: &About<'_>) -> String {
+        let Self { call, waited_ns, until, calls, place: _ } = self;
+        let after = waited_ns.map(|waited| format!(" after {}", format_duration(waited)));
+        let when = match until {
+            WaitEnd::TraceEnded => "the trace ended".to_owned(),
+            WaitEnd::Killed(0) => "a signal ended the program".to_owned(),
+            WaitEnd::Killed(signal) => format!("signal {signal} ended the program"),
+            WaitEnd::ProcessEnded => "the program ended".to_owned(),
+        };
+        let others = match calls {
+            1 => String::new(),
+            calls => format!("; of {} such calls it waited longest", format_count(*calls)),
+        };
+        format!(
+            "`{}` of {} had not come back{} when {when}{others}.",
+            call.name,
+            one_line(call.path.as_deref().unwrap_or_default()),
+            after.unwrap_or_default()
+        )
+    }
+
+    fn advice(&self) -> Cow<'static, str> {
+        match &self.place {
+            Some(place) => {
+                let command = ["iolag", "explain", place].map(str::to_owned);
+                format!("Ask whether the storage answers: `{}`.", shell_command(&command)).into()
+            }
+            None => "Ask whether that storage answers: `iolag explain` of its directory tells.".into(),
+        }
+    }
+}
 
 impl InWords for AskedInVain {
     fn sentence(&self, _about: &About<'_>) -> String {
@@ -210,6 +244,27 @@ mod tests {
         let others = AskedAgain { own: 1, ..own };
         assert!(said(&others).contains("mostly by other processes"));
         assert!(others.advice().starts_with("Start fewer programs"));
+    }
+
+    #[test]
+    fn a_call_that_never_came_back_is_told_with_what_to_ask() {
+        let call =
+            TraceCall { name: "openat".to_owned(), path: Some("/data/x".to_owned()), ..TraceCall::default() };
+        let found = NeverBack {
+            call,
+            waited_ns: Some(Nanoseconds::from_seconds(14)),
+            until: WaitEnd::TraceEnded,
+            calls: 1,
+            place: Some("/data and more".to_owned()),
+        };
+        assert_eq!(said(&found), "`openat` of /data/x had not come back after 14.0 s when the trace ended.");
+        assert_eq!(found.advice(), "Ask whether the storage answers: `iolag explain '/data and more'`.");
+        let several =
+            NeverBack { waited_ns: None, until: WaitEnd::Killed(9), calls: 3, place: None, ..found };
+        assert_eq!(
+            said(&several),
+            "`openat` of /data/x had not come back when signal 9 ended the program; of 3 such calls it waited longest."
+        );
     }
 
     #[test]

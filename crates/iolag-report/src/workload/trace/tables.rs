@@ -195,6 +195,9 @@ fn again(summary: &TraceSummary) -> TraceTable {
 fn slowest(summary: &TraceSummary) -> TraceTable {
     let rows = summary.slowest.iter().map(|call| {
         let end = match call.errno {
+            _ if summary.never_back.longest.iter().any(|told| told.call.call == call.call) => {
+                "never back".to_owned()
+            }
             0 => String::new(),
             errno => FailureCode::from_errno(errno.into()).class().to_string(),
         };

@@ -167,6 +167,9 @@ fn a_command_that_hangs_in_the_kernel_can_be_left_and_is_told() {
     let done = running.finish();
     assert_eq!(done.code, Some(4), "{done:?}");
     assert_says(&done.stdout, &["told to end"]);
+    let answer: String = done.stdout.lines().take(4).collect::<Vec<_>>().join(" ");
+    let explain = format!("Ask whether the storage answers: `iolag explain {}`", fuse.path().display());
+    assert_says(&answer, &[&explain, "/gone had not come back after", "when the trace ended"]);
     assert_says(&done.stderr, &["cannot be ended and was left behind: ls (", "request_wait_answer"]);
     let asked = scene.run(&["export", "last", "--format", "strace"]);
     assert_says(&asked.stdout, &["/gone"]);

@@ -3,7 +3,7 @@ use iolag_model::{RepeatedQuestion, SearchedDirectory, TraceProgram, TraceRepeat
 use super::*;
 
 fn findings(summary: &TraceSummary) -> Vec<RunFinding> {
-    super::findings(summary, &[])
+    super::findings(summary, &TraceAbout::default())
 }
 
 const MILLISECOND: Nanoseconds = Nanoseconds::from_milliseconds(1);
