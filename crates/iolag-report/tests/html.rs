@@ -52,10 +52,12 @@ fn further_hosts_have_a_line_each_and_the_error_of_their_clocks_is_told() {
     assert!(!page(&record).contains("Times of all hosts"));
     for (name, error_ns) in [("node2", 40_000), ("node3", 15_000)] {
         let offset = ClockOffset { at: MonotonicTime(5), ahead_ns: 7, error_ns: Nanoseconds(error_ns) };
-        record.further_hosts.push(HostRecord::new(name, vec![offset]));
+        let mut host = HostRecord::new(name, vec![offset]);
+        host.environment.cpus = 4;
+        record.further_hosts.push(host);
     }
     let page = page(&record);
-    assert!(page.contains("<dd>node2, ") && page.contains("<dd>node3, "), "{page}");
+    assert!(page.contains("<dd>node2, 4 proc") && page.contains("<dd>node3, 4 proc"), "{page}");
     assert!(page.contains("to which theirs belong within 40.0 µs where they were compared."), "{page}");
 }
 

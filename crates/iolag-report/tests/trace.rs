@@ -4,12 +4,13 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use iolag_analysis::figure::Figures;
 use iolag_analysis::{RunAnalysis, TraceContent, analyse_trace};
 use iolag_model::{
     Nanoseconds, OnHang, RunId, RunRecord, RunSpec, RunState, TraceAbout, TraceCost, TraceMount, TraceOrigin,
     TraceSpec, TracingCost, WorkloadSpec,
 };
-use iolag_report::{CheckRows, Colour, run_text, write_json};
+use iolag_report::{CheckRows, Colour, HtmlReport, ReportedRun, run_text, write_html, write_json};
 use iolag_trace::{Beginning, StraceReader, Summariser};
 
 fn record() -> RunRecord {
@@ -144,4 +145,34 @@ fn a_call_that_never_came_back_is_the_answer_whatever_else_there_is() {
     );
     assert!(text.contains("Findings") && text.contains("never back"), "{text}");
     assert!(!text.contains("One call, `openat`"), "it is told once: {text}");
+}
+
+/// The page without its data and script.
+fn page_of(record: &RunRecord, analysis: &RunAnalysis) -> String {
+    let runs = [ReportedRun { record, analysis }];
+    let report = HtmlReport { title: None, runs: &runs, written_realtime_ns: None };
+    let mut page = Vec::new();
+    write_html(&report, Figures::new(Vec::new(), Vec::new()), &mut page).unwrap();
+    let page = String::from_utf8(page).unwrap();
+    let (begin, end) = (page.find("<title>").unwrap(), page.find("<script type=").unwrap());
+    page[begin..end].to_owned()
+}
+
+#[test]
+fn the_page_is_about_the_program_and_its_tables_are_sorted_by_numbers() {
+    let mut record = record();
+    record.environment.host = "node1".to_owned();
+    record.environment.kernel = "6.1".to_owned();
+    let spec = TraceSpec { program: Some("python3".to_owned()), ..TraceSpec::default() };
+    record.spec.workload = WorkloadSpec::Trace(spec);
+    let page = page_of(&record, &analysed(&slow_import(50), TraceAbout::default()));
+    assert!(page.contains("<title>What python3 asked of the file systems on node1</title>"), "{page}");
+    assert!(
+        page.contains("<dd>node1, 6.1</dd>") && !page.contains("processors"),
+        "of a machine of which no more is known"
+    );
+    assert!(!page.contains("<h2>Figures</h2>"), "there are no attempts to draw");
+    let table = &page[page.find("<caption>Directories, by the time").unwrap()..];
+    assert!(table.contains("<td data-value=\"12\">12</td><td data-value=\"0\"></td>"), "{table}");
+    assert!(table.contains("<td class=\"word path\">/nfs/site/release000</td>"), "{table}");
 }

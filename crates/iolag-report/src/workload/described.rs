@@ -7,6 +7,11 @@ pub(crate) trait Described {
     /// What a page on one run is about, in front of ` on HOST`.
     fn heading(&self) -> &'static str;
 
+    /// The same, with what is special about it.
+    fn title(&self) -> String {
+        self.heading().to_owned()
+    }
+
     /// In a list of runs.
     fn in_list(&self) -> String;
 

@@ -19,9 +19,9 @@ pub(super) fn title(report: &HtmlReport<'_>) -> String {
     match report.runs {
         [] => "Storage report".to_owned(),
         [run] => {
-            let what = described(&run.record.spec.workload).heading();
+            let what = described(&run.record.spec.workload).title();
             match run.record.environment.host.as_str() {
-                "" => what.to_owned(),
+                "" => what,
                 host => format!("{what} on {host}"),
             }
         }

@@ -107,9 +107,11 @@ fn identity(record: &RunRecord) -> String {
 
 fn host(environment: &Environment) -> String {
     let mut parts = vec![environment.host.clone()];
-    let processors = match &environment.cpu_model {
-        Some(model) => format!("{} × {model}", environment.cpus),
-        None => format!("{} processors", environment.cpus),
+    let processors = match (&environment.cpu_model, environment.cpus) {
+        // Of a machine that only its traces tell of.
+        (_, 0) => String::new(),
+        (Some(model), cpus) => format!("{cpus} × {model}"),
+        (None, cpus) => format!("{cpus} processors"),
     };
     parts.push(processors);
     parts.extend(environment.memory_bytes.map(|bytes| format!("{} memory", format_bytes(bytes))));

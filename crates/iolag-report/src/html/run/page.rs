@@ -83,9 +83,8 @@ fn write_static(
         configuration(run, page);
         method(run, page);
     }
-    page.raw("</section>\n<section id=\"figures\"><h2>Figures</h2>\n");
-    page.raw("<p class=\"needs-script nothing\">The figures are drawn by the script in this page, which needs JavaScript. ");
-    page.raw("Findings and table are complete without it.</p>\n<div id=\"figures-host\"></div></section>\n");
+    page.raw("</section>\n");
+    write_figures(report, page);
     page.raw("<section id=\"table\"><h2>All numbers</h2>\n");
     for (run, name) in report.runs.iter().zip(names) {
         table(run, name, page);
@@ -96,6 +95,17 @@ fn write_static(
         commands(run.record, page);
     }
     page.raw("</section>\n</main>\n<footer>").text(&footer(report)).raw("</footer>\n</div>\n");
+}
+
+/// Where the script draws what was attempted; of traces alone there is nothing of that.
+fn write_figures(report: &HtmlReport<'_>, page: &mut Markup) {
+    let mut workloads = report.runs.iter().map(|run| &run.record.spec.workload);
+    if workloads.len() > 0 && workloads.all(|workload| workload.trace().is_some()) {
+        return;
+    }
+    page.raw("<section id=\"figures\"><h2>Figures</h2>\n");
+    page.raw("<p class=\"needs-script nothing\">The figures are drawn by the script in this page, which needs JavaScript. ");
+    page.raw("Findings and table are complete without it.</p>\n<div id=\"figures-host\"></div></section>\n");
 }
 
 /// What was varied against what it does, before anything else.

@@ -87,21 +87,21 @@ fn write_table(run: &ReportedRun<'_>, rows: &[&Row<'_>], caption: &str, page: &m
 
 /// A table of what was not measured in attempts.
 fn write_list(list: &TraceTable, page: &mut Markup) {
-    page.raw("<div class=\"table-box\"><table class=\"numbers\">").element(
+    page.raw("<div class=\"table-box\"><table class=\"numbers list\">").element(
         "<caption>",
         list.title,
         "</caption>",
     );
     page.raw("<thead><tr>");
-    for (title, side) in &list.columns {
-        page.raw("<th scope=\"col\"").raw(class(*side)).attribute("data-name", title).raw(">");
+    for (place, (title, side)) in list.columns.iter().enumerate() {
+        page.raw("<th scope=\"col\"").raw(class(list, place, *side)).attribute("data-name", title).raw(">");
         page.text(title).raw("</th>");
     }
     page.raw("</tr></thead>\n<tbody>\n");
     for row in &list.rows {
         page.raw("<tr>");
-        for (cell, (_, side)) in row.iter().zip(&list.columns) {
-            page.raw("<td").raw(class(*side));
+        for (place, (cell, (_, side))) in row.iter().zip(&list.columns).enumerate() {
+            page.raw("<td").raw(class(list, place, *side));
             if let Some(value) = cell.value {
                 page.attribute("data-value", &value.to_string());
             }
@@ -112,8 +112,10 @@ fn write_list(list: &TraceTable, page: &mut Markup) {
     page.raw("</tbody></table></div>\n");
 }
 
-const fn class(side: Side) -> &'static str {
+/// Paths stand last, and are broken where they are long.
+const fn class(list: &TraceTable, place: usize, side: Side) -> &'static str {
     match side {
+        Side::Left if place > 0 && place + 1 == list.columns.len() => " class=\"word path\"",
         Side::Left => " class=\"word\"",
         Side::Right => "",
     }

@@ -9,6 +9,13 @@ impl Described for TraceSpec {
         "What a program asked of the file systems"
     }
 
+    fn title(&self) -> String {
+        match &self.program {
+            Some(program) => format!("What {program} asked of the file systems"),
+            None => self.heading().to_owned(),
+        }
+    }
+
     fn in_list(&self) -> String {
         match &self.program {
             Some(program) => format!("trace, {program}"),

@@ -34,7 +34,7 @@ fn a_trace_is_a_run_like_any_other() {
     let page = user.path("page.html");
     user.fine(&["report", "last", "-o", page.to_str().unwrap()]);
     let page = fs::read_to_string(page).unwrap();
-    assert!(page.contains("What a program asked of the file systems") && page.contains("/opt/secret"));
+    assert!(page.contains("What prog asked of the file systems") && page.contains("/opt/secret"));
     for arguments in [&["compare", "last", "last"][..], &["baseline", "set", "base", "last"]] {
         let said = user.iolag(arguments);
         assert_eq!(said.code, 2, "{said:?}");
