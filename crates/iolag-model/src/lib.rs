@@ -51,10 +51,11 @@ pub use sample::{Sample, SampleError};
 pub use steering::{is_steering, one_line};
 pub use time::{Anchor, Clock, MonotonicClock, MonotonicTime, Nanoseconds, SimulatedClock};
 pub use trace::{
-    CallWithoutEnd, CaptureTime, ProgramEnd, RepeatedQuestion, SearchPath, SearchedDirectory, TraceAbout,
-    TraceActivity, TraceActivityKind, TraceAnonymity, TraceCall, TraceCost, TraceDirectory, TraceElapsed,
-    TraceEnding, TraceKind, TraceLookups, TraceMount, TraceNetwork, TraceNeverBack, TraceOrigin,
-    TraceProgram, TraceRepeats, TraceSummary, TraceTime, TraceVain, TracingCost, VainDirectory, WaitEnd,
+    CallWithoutEnd, CaptureTime, OtherDirectories, ProgramEnd, RepeatedQuestion, SearchPath,
+    SearchedDirectory, TraceAbout, TraceActivity, TraceActivityKind, TraceAnonymity, TraceBranch, TraceCall,
+    TraceCost, TraceCounts, TraceDirectory, TraceElapsed, TraceEnding, TraceKind, TraceLookups, TraceMount,
+    TraceNetwork, TraceNeverBack, TraceOrigin, TraceProgram, TraceRepeats, TraceSummary, TraceTime,
+    TraceVain, TracingCost, VainDirectory, WaitEnd,
 };
 pub use units::{
     UnitError, counted, exact_duration, format_bytes, format_count, format_duration, parse_bytes,

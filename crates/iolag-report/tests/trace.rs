@@ -176,3 +176,10 @@ fn the_page_is_about_the_program_and_its_tables_are_sorted_by_numbers() {
     assert!(table.contains("<td data-value=\"12\">12</td><td data-value=\"0\"></td>"), "{table}");
     assert!(table.contains("<td class=\"word path\">/nfs/site/release000</td>"), "{table}");
 }
+
+#[test]
+fn the_page_has_directories_as_a_tree() {
+    let page = page_of(&record(), &analysed(&slow_import(3), TraceAbout::default()));
+    let tree = &page[page.find("<div class=\"tree\">").unwrap()..page.find("<h2>All numbers").unwrap()];
+    insta::assert_snapshot!(tree);
+}

@@ -179,6 +179,14 @@ fn processes_and_directories_have_what_was_asked_of_them() {
     let directories: Vec<_> =
         summary.directories.iter().map(|told| (told.path.as_str(), told.calls, told.errors)).collect();
     assert_eq!(directories, [("/home/e", 1, 0), ("/bin", 2, 1)]);
+    let tree: Vec<_> = summary
+        .tree
+        .iter()
+        .map(|told| {
+            (told.depth, told.path.as_str(), told.all.calls, told.all.errors, told.all.time_ns.0 / 1000)
+        })
+        .collect();
+    assert_eq!(tree, [(0, "/", 3, 1, 70), (1, "/home/e", 1, 0, 40), (1, "/bin", 2, 1, 30)]);
     assert_eq!(summary.slowest[0].path.as_deref(), Some("/home/d/../e/x\\377"));
 }
 

@@ -10,7 +10,7 @@ pub use about::{
 };
 pub use elapsed::{TraceActivity, TraceActivityKind, TraceElapsed};
 pub use summary::{
-    CallWithoutEnd, RepeatedQuestion, SearchPath, SearchedDirectory, TraceCall, TraceDirectory, TraceKind,
-    TraceLookups, TraceNeverBack, TraceProgram, TraceRepeats, TraceSummary, TraceTime, TraceVain,
-    VainDirectory, WaitEnd,
+    CallWithoutEnd, OtherDirectories, RepeatedQuestion, SearchPath, SearchedDirectory, TraceBranch,
+    TraceCall, TraceCounts, TraceDirectory, TraceKind, TraceLookups, TraceNeverBack, TraceProgram,
+    TraceRepeats, TraceSummary, TraceTime, TraceVain, VainDirectory, WaitEnd,
 };

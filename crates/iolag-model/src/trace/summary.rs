@@ -33,6 +33,10 @@ pub struct TraceSummary {
     pub repeats: TraceRepeats,
     /// By the directory of what was asked; those that took longest first.
     pub directories: Vec<TraceDirectory>,
+    /// Directories with all that lies below them: each right behind the one that it is in, or behind others that are in that, too; those that took
+    /// longest first.
+    #[serde(default)]
+    pub tree: Vec<TraceBranch>,
     /// The calls that took longest.
     pub slowest: Vec<TraceCall>,
     /// Calls on files and directories that never came back.
@@ -182,6 +186,65 @@ pub struct TraceDirectory {
     pub errors: u64,
     /// How long they took.
     pub time_ns: Nanoseconds,
+}
+
+/// A directory with all that lies below it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceBranch {
+    /// Which. Directories on the way to it that have nothing else are not told.
+    pub path: String,
+    /// In how many of the other branches it is.
+    pub depth: u32,
+    /// Calls on what lies in it.
+    pub own: TraceCounts,
+    /// Calls on what lies in it and below it.
+    pub all: TraceCounts,
+    /// What else is below it, if anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others: Option<OtherDirectories>,
+}
+
+/// Directories that are not told one by one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherDirectories {
+    /// How many.
+    pub directories: u64,
+    /// Calls on what lies in them.
+    #[serde(flatten)]
+    pub counts: TraceCounts,
+}
+
+/// Calls, and how long they took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceCounts {
+    /// How many.
+    pub calls: u64,
+    /// Those that failed.
+    pub errors: u64,
+    /// How long they took.
+    pub time_ns: Nanoseconds,
+}
+
+impl TraceCounts {
+    /// Counts others, too.
+    pub fn add(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.errors += other.errors;
+        self.time_ns.0 = self.time_ns.0.saturating_add(other.time_ns.0);
+    }
+
+    /// Without others, which were counted.
+    pub fn take(&mut self, other: Self) {
+        self.calls = self.calls.saturating_sub(other.calls);
+        self.errors = self.errors.saturating_sub(other.errors);
+        self.time_ns.0 = self.time_ns.0.saturating_sub(other.time_ns.0);
+    }
+
+    /// How much of `total` they are, by calls or by time, whichever is more: 0 to 1.
+    pub fn share_of(self, total: Self) -> f64 {
+        let share = |some: u64, of: u64| if of == 0 { 0.0 } else { some as f64 / of as f64 };
+        share(self.calls, total.calls).max(share(self.time_ns.0, total.time_ns.0))
+    }
 }
 
 /// One call.

@@ -6,7 +6,7 @@ use iolag_analysis::{
     Feeling, PartialCreate, RunAnalysis, RunFindingKind, StageAnalysis, Summary, stage_name,
     whatever_analysis,
 };
-use iolag_model::{Operation, RunRecord};
+use iolag_model::{Operation, RunRecord, TraceBranch};
 
 use super::check::text::CheckRows;
 use super::trace::tables::TraceTable;
@@ -97,6 +97,11 @@ pub(crate) trait Judged {
     /// The tables of what was not measured in attempts: of a trace.
     fn lists(&self) -> Vec<TraceTable> {
         Vec::new()
+    }
+
+    /// What was asked of directories, as a tree: of a trace.
+    fn tree(&self) -> &[TraceBranch] {
+        &[]
     }
 
     /// The rows that a user knows, if the others are only for those who look for them.

@@ -10,6 +10,7 @@ mod places;
 mod repeats;
 mod slowest;
 mod summariser;
+mod tree;
 mod vain;
 
 pub use divider::Divider;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use iolag_model::{Nanoseconds, TraceDirectory};
+use iolag_model::{Nanoseconds, TraceCounts, TraceDirectory};
 
 use crate::trace::{PathId, Paths, lexical, path_text};
 
@@ -41,14 +41,6 @@ struct Asked {
     calls: u64,
     errors: u64,
     time: u64,
-}
-
-/// Calls on what lies in a directory.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct InDirectory {
-    pub calls: u64,
-    pub errors: u64,
-    pub time: u64,
 }
 
 /// Where each path of a trace lies.
@@ -118,11 +110,11 @@ impl Places {
     }
 
     /// Each directory that had calls on what lies in it, with how many of them failed and how long all took.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], InDirectory)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], TraceCounts)> {
         let told = self.directories.all.iter().zip(&self.asked);
         told.map(|(directory, asked)| {
             let &Asked { calls, errors, time, .. } = asked;
-            (directory.as_slice(), InDirectory { calls, errors, time })
+            (directory.as_slice(), TraceCounts { calls, errors, time_ns: Nanoseconds(time) })
         })
     }
 

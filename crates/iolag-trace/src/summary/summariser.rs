@@ -9,6 +9,7 @@ use super::never_back::NeverBack;
 use super::places::{Ground, Places};
 use super::repeats::Repeats;
 use super::slowest::Slowest;
+use super::tree::tree;
 use super::vain::Vain;
 use crate::calls::{Asks, Effect, Shape, shape_of};
 use crate::trace::{Call, Edge, EdgeKind, PathId, Sink, Tables, TaskId, path_text};
@@ -79,6 +80,7 @@ impl Summariser {
             in_vain: self.vain.finish(VAIN, &self.places, tables),
             repeats: self.repeats.finish(REPEATED, tables),
             directories: self.places.directories(DIRECTORIES),
+            tree: tree(self.places.iter()),
             slowest: self.slowest.finish(tables),
             never_back: self.never_back.finish(tables),
             programs: programs.into_iter().take(PROGRAMS).collect(),

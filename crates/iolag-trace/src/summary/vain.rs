@@ -8,9 +8,9 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use iolag_model::{Nanoseconds, TraceVain, VainDirectory};
+use iolag_model::{Nanoseconds, TraceCounts, TraceVain, VainDirectory};
 
-use super::places::{InDirectory, Places};
+use super::places::Places;
 use crate::calls::{Effect, Shape};
 use crate::trace::{Call, PathId, Tables, lexical, path_text};
 
@@ -81,7 +81,7 @@ impl Vain {
             all.time = all.time.saturating_add(own.time);
         }
         let mut vain: Vec<(Vec<u8>, bool, u64, u64)> = Vec::new();
-        for (directory, InDirectory { calls, errors, time }) in places.iter() {
+        for (directory, TraceCounts { calls, errors, time_ns: Nanoseconds(time) }) in places.iter() {
             let own = on.remove(directory);
             if errors < calls {
                 continue;

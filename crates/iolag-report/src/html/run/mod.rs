@@ -7,6 +7,7 @@ mod names;
 mod page;
 mod report;
 mod table;
+mod tree;
 
 pub use page::write_html;
 pub use report::{HtmlReport, ReportedRun};

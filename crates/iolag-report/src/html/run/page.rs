@@ -10,12 +10,13 @@ use super::method::{commands, configuration, method};
 use super::names::run_names;
 use super::report::HtmlReport;
 use super::table::table;
+use super::tree::tree;
 use crate::html::embed::write_data;
 use crate::html::markup::Markup;
 use crate::text::sweep_table::{SweepColumn, SweepTable};
 use crate::text::table::Side;
 use crate::words::numbers::utc;
-use crate::workload::Answer;
+use crate::workload::{Answer, judged};
 
 const SCRIPT: &str = include_str!("../../../../../web/dist/report.js");
 const STYLE: &str = include_str!("../../../../../web/dist/report.css");
@@ -85,6 +86,9 @@ fn write_static(
     }
     page.raw("</section>\n");
     write_figures(report, page);
+    for (run, name) in report.runs.iter().zip(names) {
+        tree(judged(run.analysis).tree(), Some(name.as_str()).filter(|_| !is_alone), page);
+    }
     page.raw("<section id=\"table\"><h2>All numbers</h2>\n");
     for (run, name) in report.runs.iter().zip(names) {
         table(run, name, page);

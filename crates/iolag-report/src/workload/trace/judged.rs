@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use iolag_analysis::{RunFindingKind, TraceAnalysis};
-use iolag_model::{RunRecord, TraceAbout, TraceEnding, TraceSummary, Trust};
+use iolag_model::{RunRecord, TraceAbout, TraceBranch, TraceEnding, TraceSummary, Trust};
 use serde::Serialize;
 
 use super::tables::{TraceTable, tables};
@@ -69,6 +69,10 @@ impl Judged for TraceAnalysis {
 
     fn lists(&self) -> Vec<TraceTable> {
         tables(self)
+    }
+
+    fn tree(&self) -> &[TraceBranch] {
+        &self.summary.tree
     }
 
     fn write_json(&self, run: &RunRecord, writer: &mut dyn Write) -> io::Result<()> {

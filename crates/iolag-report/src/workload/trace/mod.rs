@@ -4,3 +4,4 @@ mod described;
 mod judged;
 pub(crate) mod tables;
 mod text;
+pub(crate) mod tree;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use iolag_analysis::TraceAnalysis;
 use iolag_model::{
-    FailureCode, Nanoseconds, TraceDirectory, TraceMount, TraceSummary, format_count, format_duration,
+    FailureCode, Nanoseconds, TraceCounts, TraceDirectory, TraceMount, TraceSummary, format_count,
+    format_duration,
 };
 
 use crate::text::table::Side;
@@ -85,34 +86,37 @@ fn calls(summary: &TraceSummary) -> TraceTable {
     }
 }
 
-fn of_place(own: &TraceDirectory, name: String) -> Vec<TraceCell> {
+pub(super) fn of_place(counts: TraceCounts, name: String) -> Vec<TraceCell> {
     vec![
-        TraceCell::count(own.calls),
-        TraceCell::count(own.errors),
-        TraceCell::time(own.time_ns),
+        TraceCell::count(counts.calls),
+        TraceCell::count(counts.errors),
+        TraceCell::time(counts.time_ns),
         TraceCell::name(name),
     ]
 }
 
 /// By the mount that a directory is on: the one with the longest path in front of it.
 fn mounts(summary: &TraceSummary, mounts: &[TraceMount]) -> TraceTable {
-    let mut all: BTreeMap<&str, (TraceDirectory, &TraceMount)> = BTreeMap::new();
+    let mut all: BTreeMap<&str, (TraceCounts, &TraceMount)> = BTreeMap::new();
     for directory in &summary.directories {
         let on = mounts.iter().filter(|mount| is_below(&directory.path, &mount.point));
         let Some(mount) = on.max_by_key(|mount| mount.point.len()) else { continue };
-        let (sum, _) = all.entry(&mount.point).or_insert_with(|| (TraceDirectory::default(), mount));
-        sum.calls += directory.calls;
-        sum.errors += directory.errors;
-        sum.time_ns.0 += directory.time_ns.0;
+        let (sum, _) = all.entry(&mount.point).or_insert_with(|| (TraceCounts::default(), mount));
+        sum.add(counts(directory));
     }
     let mut all: Vec<_> = all.into_values().collect();
     all.sort_by_key(|(sum, _)| std::cmp::Reverse((sum.time_ns, sum.calls)));
-    let rows = all.iter().map(|(sum, mount)| of_place(sum, format!("{} ({})", mount.point, mount.kind)));
+    let rows = all.iter().map(|(sum, mount)| of_place(*sum, format!("{} ({})", mount.point, mount.kind)));
     TraceTable {
         title: "Mounts",
         columns: vec![("calls", RIGHT), ("failed", RIGHT), ("time", RIGHT), ("mount", LEFT)],
         rows: rows.collect(),
     }
+}
+
+const fn counts(directory: &TraceDirectory) -> TraceCounts {
+    let &TraceDirectory { path: _, calls, errors, time_ns } = directory;
+    TraceCounts { calls, errors, time_ns }
 }
 
 fn is_below(path: &str, point: &str) -> bool {
@@ -124,7 +128,7 @@ fn directories(summary: &TraceSummary) -> TraceTable {
     TraceTable {
         title: "Directories, by the time of calls on what lies in them",
         columns: vec![("calls", RIGHT), ("failed", RIGHT), ("time", RIGHT), ("directory", LEFT)],
-        rows: summary.directories.iter().map(|own| of_place(own, own.path.clone())).collect(),
+        rows: summary.directories.iter().map(|own| of_place(counts(own), own.path.clone())).collect(),
     }
 }
 

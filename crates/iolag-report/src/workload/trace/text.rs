@@ -7,6 +7,7 @@ use iolag_model::{
 };
 
 use super::tables::{TraceTable, tables};
+use super::tree::short_tree;
 use crate::finding::in_words::FindingInWords;
 use crate::finding::run::in_words_each;
 use crate::text::findings::{findings_text, trust_text};
@@ -27,7 +28,7 @@ pub(super) fn trace_text(analysis: &TraceAnalysis, width: usize, colour: Colour)
     let mut text = colour.paint(tone, &wrapped(&answer(analysis, findings.first()), width, "")) + "\n";
     text.push_str(&findings_text(None, findings.get(1..).unwrap_or_default(), width, colour));
     text.push_str(&format!("\n{}\n", wrapped(&where_time_went(analysis), width, "  ")));
-    for table in tables(analysis) {
+    for table in short_tree(&analysis.summary.tree).into_iter().chain(tables(analysis)) {
         let title = colour.paint(Tone::Strong, table.title);
         text.push_str(&format!("\n{title}\n{}", drawn(&table, width).render(colour)));
         let more = table.rows.len().saturating_sub(ROWS);
