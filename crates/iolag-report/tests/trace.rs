@@ -183,3 +183,28 @@ fn the_page_has_directories_as_a_tree() {
     let tree = &page[page.find("<div class=\"tree\">").unwrap()..page.find("<h2>All numbers").unwrap()];
     insta::assert_snapshot!(tree);
 }
+
+#[test]
+fn the_page_shows_what_was_done_when_as_far_as_times_are_known() {
+    let page = page_of(&record(), &analysed(&slow_import(50), TraceAbout::default()));
+    let section = &page[page.find("<h2>Over time</h2>").unwrap()..page.find("<h2>By directory").unwrap()];
+    assert_eq!(section.matches("<svg ").count(), 1);
+    assert!(
+        section.contains("role=\"img\"") && section.contains("<title>What the program did over time</title>")
+    );
+    assert!(section.contains("aria-label=\"in storage (lowest)\""), "{section}");
+    assert!(
+        section.contains("<figcaption>Over ") && section.contains("most time in storage was spent"),
+        "{section}"
+    );
+    let starts =
+        "7 1700000000.000100 access(\"/a\", R_OK) = 0\n7 1700000000.000900 access(\"/b\", R_OK) = 0\n";
+    let page = page_of(&record(), &analysed(starts, TraceAbout::default()));
+    let section = &page[page.find("<h2>Over time</h2>").unwrap()..];
+    assert!(
+        !section.contains("aria-label=\"in storage") && section.contains("has no durations of calls"),
+        "{section}"
+    );
+    let page = page_of(&record(), &analysed("access(\"/a\", R_OK) = 0\n", TraceAbout::default()));
+    assert!(!page.contains("Over time") && !page.contains("<svg"), "{page}");
+}

@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use iolag_model::{Nanoseconds, TraceSummary, WaitEnd};
+use iolag_model::{Nanoseconds, TraceSlot, TraceSummary, WaitEnd};
 use iolag_trace::{Beginning, StraceReader, Summariser};
 
 fn summary_of(text: &str, overhead: u64) -> TraceSummary {
@@ -117,6 +117,22 @@ fn time_is_in_storage_on_the_processor_or_elsewhere() {
     assert_eq!(summary.time.elsewhere_ns, Nanoseconds(1_010_000));
     assert_eq!(summary.time.processor_ns, Nanoseconds(70_000));
     assert_eq!(summary.span_ns, Nanoseconds(1_267_000));
+    // Slots of 8 µs: the first has a third of the second task, the last the end of the last call.
+    let line = summary.time_line.unwrap();
+    let sum = |of: fn(&TraceSlot) -> Nanoseconds| line.slots.iter().map(|slot| of(slot).0).sum::<u64>();
+    assert_eq!((line.slot_ns, line.slots.len()), (Nanoseconds(8000), 159));
+    assert_eq!(sum(|slot| slot.storage_ns), 154_000);
+    assert_eq!(sum(|slot| slot.processor_ns), 70_000);
+    assert_eq!(sum(|slot| slot.elsewhere_ns), 1_010_000);
+    let first = TraceSlot {
+        calls: 4,
+        errors: 0,
+        storage_ns: Nanoseconds(8000 + 4000),
+        processor_ns: Nanoseconds(0),
+        elsewhere_ns: Nanoseconds(3000),
+    };
+    assert_eq!(line.slots[0], first);
+    assert_eq!(line.slots[100], TraceSlot { elsewhere_ns: Nanoseconds(8000), ..TraceSlot::default() });
     let slowest: Vec<_> =
         summary.slowest.iter().map(|call| (call.name.as_str(), call.duration_ns.0 / 1000)).collect();
     assert_eq!(
@@ -194,7 +210,7 @@ fn processes_and_directories_have_what_was_asked_of_them() {
 fn of_a_text_without_times_there_are_counts() {
     let summary = summary_of("access(\"a\", R_OK) = 0\nclose(3) = 0\n", 0);
     assert_eq!((summary.calls, summary.time.untimed, summary.slowest.len()), (2, 2, 0));
-    assert_eq!(summary.span_ns, Nanoseconds::ZERO);
+    assert_eq!((summary.span_ns, summary.time_line), (Nanoseconds::ZERO, None));
 }
 
 #[test]

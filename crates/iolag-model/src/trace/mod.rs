@@ -12,5 +12,5 @@ pub use elapsed::{TraceActivity, TraceActivityKind, TraceElapsed};
 pub use summary::{
     CallWithoutEnd, OtherDirectories, RepeatedQuestion, SearchPath, SearchedDirectory, TraceBranch,
     TraceCall, TraceCounts, TraceDirectory, TraceKind, TraceLookups, TraceNeverBack, TraceProgram,
-    TraceRepeats, TraceSummary, TraceTime, TraceVain, VainDirectory, WaitEnd,
+    TraceRepeats, TraceSlot, TraceSummary, TraceTime, TraceTimeLine, TraceVain, VainDirectory, WaitEnd,
 };

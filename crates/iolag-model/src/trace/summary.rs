@@ -21,6 +21,9 @@ pub struct TraceSummary {
     pub span_ns: Nanoseconds,
     /// Where the time of all tasks went.
     pub time: TraceTime,
+    /// What was done when; nothing if the trace has no times.
+    #[serde(default)]
+    pub time_line: Option<TraceTimeLine>,
     /// By what calls are called; those that took longest first.
     pub kinds: Vec<TraceKind>,
     /// Names that were looked up.
@@ -58,6 +61,41 @@ pub struct TraceTime {
     pub processor_ns: Nanoseconds,
     /// Calls whose duration is not known.
     pub untimed: u64,
+}
+
+/// What was done when, in slots of one width from the beginning of the trace on.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceTimeLine {
+    /// Width of a slot.
+    pub slot_ns: Nanoseconds,
+    /// The slots, at most 200.
+    pub slots: Vec<TraceSlot>,
+}
+
+/// What was done in a slot. Times are those of all tasks together, as far as they passed in it: of two tasks they may be twice its width.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceSlot {
+    /// Calls that began in it.
+    pub calls: u64,
+    /// Those of them that failed.
+    pub errors: u64,
+    /// Time in calls on files and directories.
+    pub storage_ns: Nanoseconds,
+    /// Time between calls, less what tracing costs.
+    pub processor_ns: Nanoseconds,
+    /// Time in other calls.
+    pub elsewhere_ns: Nanoseconds,
+}
+
+impl TraceSlot {
+    /// Takes another slot into this one.
+    pub fn add(&mut self, other: &Self) {
+        self.calls += other.calls;
+        self.errors += other.errors;
+        let sums = [&mut self.storage_ns, &mut self.processor_ns, &mut self.elsewhere_ns];
+        let more = [other.storage_ns, other.processor_ns, other.elsewhere_ns];
+        sums.into_iter().zip(more).for_each(|(sum, more)| sum.0 = sum.0.saturating_add(more.0));
+    }
 }
 
 /// Calls of one name.

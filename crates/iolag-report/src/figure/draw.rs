@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use iolag_analysis::compare::ComparedTable;
 use iolag_analysis::figure::Figures;
+use iolag_model::TraceTimeLine;
 
 use super::drawings::palette::PALETTE;
 use super::error::FigureError;
@@ -15,6 +16,7 @@ use super::of_runs::hangs::Hangs;
 use super::of_runs::{boxes, copies, ecdf, fairness, heat_map, histogram, rates, sweep, time_line};
 use super::of_sides;
 use super::of_sides::curves::SideCurve;
+use super::of_traces::{self, Durations};
 use super::paper::sheet::Sheet;
 use super::scene::font::Font;
 use super::scene::shapes::Scene;
@@ -134,11 +136,28 @@ pub(crate) fn comparison_figures(
     Ok(drawn)
 }
 
+/// The `number`th figure of a page that has traces: what was done when.
+///
+/// # Errors
+/// If it cannot be drawn.
+pub(crate) fn trace_figure(
+    line: &TraceTimeLine,
+    durations: Durations,
+    number: usize,
+) -> Result<DrawnFigure, FigureError> {
+    let panels = if durations == Durations::Known { 2.0 } else { 1.0 };
+    let size = FigureSize::Millimetres { width: PAGE_MM, height: FRAME_MM + TRACE_PANEL_MM * panels };
+    let mut sheet = Sheet::new(size)?;
+    of_traces::draw(&mut sheet, line, durations)?;
+    DrawnFigure::new(sheet.finish(), size, number)
+}
+
 /// Sizes of the figures of a page in mm: their width, what is around their lines, a line, a panel.
 const PAGE_MM: f64 = 200.0;
 const FRAME_MM: f64 = 40.0;
 const LINE_MM: f64 = 5.0;
 const PANEL_MM: f64 = 60.0;
+const TRACE_PANEL_MM: f64 = 32.0;
 const HEIGHT_MM_MAX: f64 = 900.0;
 
 fn written(

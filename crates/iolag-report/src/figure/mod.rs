@@ -18,6 +18,7 @@ mod kind;
 mod of_histories;
 mod of_runs;
 mod of_sides;
+mod of_traces;
 mod paper;
 mod preset;
 mod scene;
@@ -26,15 +27,17 @@ mod terminal;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub(crate) use draw::{DrawnFigure, comparison_figures};
+pub(crate) use draw::{DrawnFigure, comparison_figures, trace_figure};
 pub use draw::{FigureForm, VECTOR_POINTS_MAX, draw_comparison_figure, draw_figure, draw_history_figure};
 pub use error::FigureError;
 pub use kind::{FigureKind, FigureSource};
 pub use of_histories::choice::{EcdfCurves, HistorySelection, HourShown, PlottedHistory};
 pub use of_runs::choice::FigureSelection;
 pub use of_sides::curves::{SideCurve, side_curves};
+pub(crate) use of_traces::Durations;
 pub use preset::FigurePreset;
 pub use size::FigureSize;
+pub(crate) use terminal::Bars;
 pub use terminal::{
     TerminalSize, terminal_ecdf, terminal_history_ecdf, terminal_history_time_line, terminal_time_line,
 };

@@ -9,6 +9,7 @@ use iolag_analysis::{
 use iolag_model::{Operation, RunRecord, TraceBranch};
 
 use super::check::text::CheckRows;
+use super::trace::over_time::OverTime;
 use super::trace::tables::TraceTable;
 use crate::figure::FigureKind;
 use crate::finding::in_words::FindingInWords;
@@ -97,6 +98,11 @@ pub(crate) trait Judged {
     /// The tables of what was not measured in attempts: of a trace.
     fn lists(&self) -> Vec<TraceTable> {
         Vec::new()
+    }
+
+    /// What was done when, if it is known otherwise than by attempts: of a trace.
+    fn over_time(&self) -> Option<OverTime<'_>> {
+        None
     }
 
     /// What was asked of directories, as a tree: of a trace.

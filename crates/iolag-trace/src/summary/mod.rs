@@ -10,6 +10,7 @@ mod places;
 mod repeats;
 mod slowest;
 mod summariser;
+mod time_line;
 mod tree;
 mod vain;
 

@@ -9,6 +9,7 @@ use super::never_back::NeverBack;
 use super::places::{Ground, Places};
 use super::repeats::Repeats;
 use super::slowest::Slowest;
+use super::time_line::TimeLine;
 use super::tree::tree;
 use super::vain::Vain;
 use crate::calls::{Asks, Effect, Shape, shape_of};
@@ -30,6 +31,7 @@ pub struct Summariser {
     begin: Option<u64>,
     end: u64,
     time: TraceTime,
+    time_line: TimeLine,
     shapes: Vec<Shape>,
     kinds: Vec<TraceKind>,
     tasks: Vec<OfTask>,
@@ -74,6 +76,7 @@ impl Summariser {
             processes: programs.len() as u64,
             span_ns: Nanoseconds(self.end.saturating_sub(self.begin.unwrap_or(0))),
             time: self.time,
+            time_line: self.time_line.finish(self.end),
             kinds,
             lookups,
             search_paths,
@@ -101,6 +104,7 @@ impl Summariser {
         if let Some(last) = task.last {
             let own = call.start.0.saturating_sub(last).saturating_sub(self.overhead);
             self.time.processor_ns.0 = self.time.processor_ns.0.saturating_add(own);
+            self.time_line.processor(last, call.start.0, own);
         }
         task.last = Some(call.start.0.saturating_add(time));
     }
@@ -156,6 +160,7 @@ impl Sink for Summariser {
             let (directory, _) = self.places.of(path, &tables.paths);
             self.places.ground(directory)
         });
+        self.time_line.call(call.start.0, time, call.errno != 0, ground);
         if ground == Some(Ground::Storage) {
             task.storage = task.storage.saturating_add(time);
             self.time.storage_ns.0 = self.time.storage_ns.0.saturating_add(time);

@@ -4,6 +4,7 @@ mod bad_moments;
 mod head;
 mod method;
 mod names;
+mod over_time;
 mod page;
 mod report;
 mod table;

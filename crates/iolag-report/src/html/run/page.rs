@@ -8,6 +8,7 @@ use super::bad_moments::bad_moments;
 use super::head::{answer, findings, proof, title};
 use super::method::{commands, configuration, method};
 use super::names::run_names;
+use super::over_time::over_time;
 use super::report::HtmlReport;
 use super::table::table;
 use super::tree::tree;
@@ -34,7 +35,7 @@ pub fn write_html(report: &HtmlReport<'_>, figures: Figures, writer: &mut dyn Wr
     let runs = report.runs.iter().enumerate();
     let answers: Vec<Answer<'_>> =
         runs.map(|(index, run)| Answer::of(run.analysis, figures.runs.get(index))).collect();
-    write_static(report, &names, &figures, &answers, &mut page);
+    write_static(report, &names, &figures, &answers, &mut page)?;
     let proof = proof(&answers, &figures);
     writeln!(writer, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
     writeln!(writer, "<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">")?;
@@ -56,7 +57,7 @@ fn write_static(
     figures: &Figures,
     answers: &[Answer<'_>],
     page: &mut Markup,
-) {
+) -> io::Result<()> {
     page.raw("<a class=\"skip\" href=\"#table\">To the table</a>\n<div class=\"page\">\n<header>\n");
     page.raw("<p class=\"kicker\">iolag report").text(&kicker(report)).raw("</p>\n");
     page.element("<h1>", &title(report), "</h1>\n");
@@ -85,7 +86,7 @@ fn write_static(
         method(run, page);
     }
     page.raw("</section>\n");
-    write_figures(report, page);
+    write_figures(report, names, page)?;
     for (run, name) in report.runs.iter().zip(names) {
         tree(judged(run.analysis).tree(), Some(name.as_str()).filter(|_| !is_alone), page);
     }
@@ -99,17 +100,23 @@ fn write_static(
         commands(run.record, page);
     }
     page.raw("</section>\n</main>\n<footer>").text(&footer(report)).raw("</footer>\n</div>\n");
+    Ok(())
 }
 
-/// Where the script draws what was attempted; of traces alone there is nothing of that.
-fn write_figures(report: &HtmlReport<'_>, page: &mut Markup) {
+/// What is drawn here, of traces, and where the script draws what was attempted; of traces alone there is nothing of that.
+fn write_figures(report: &HtmlReport<'_>, names: &[String], page: &mut Markup) -> io::Result<()> {
+    for (number, (run, name)) in (1..).zip(report.runs.iter().zip(names)) {
+        let caption = Some(name.as_str()).filter(|_| report.runs.len() > 1);
+        over_time(judged(run.analysis).over_time(), caption, number, page)?;
+    }
     let mut workloads = report.runs.iter().map(|run| &run.record.spec.workload);
     if workloads.len() > 0 && workloads.all(|workload| workload.trace().is_some()) {
-        return;
+        return Ok(());
     }
     page.raw("<section id=\"figures\"><h2>Figures</h2>\n");
     page.raw("<p class=\"needs-script nothing\">The figures are drawn by the script in this page, which needs JavaScript. ");
     page.raw("Findings and table are complete without it.</p>\n<div id=\"figures-host\"></div></section>\n");
+    Ok(())
 }
 
 /// What was varied against what it does, before anything else.

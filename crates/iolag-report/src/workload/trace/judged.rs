@@ -6,6 +6,7 @@ use iolag_analysis::{RunFindingKind, TraceAnalysis};
 use iolag_model::{RunRecord, TraceAbout, TraceBranch, TraceEnding, TraceSummary, Trust};
 use serde::Serialize;
 
+use super::over_time::OverTime;
 use super::tables::{TraceTable, tables};
 use super::text::{answer, facts, trace_text, where_time_went};
 use crate::figure::FigureKind;
@@ -69,6 +70,10 @@ impl Judged for TraceAnalysis {
 
     fn lists(&self) -> Vec<TraceTable> {
         tables(self)
+    }
+
+    fn over_time(&self) -> Option<OverTime<'_>> {
+        OverTime::of(&self.summary)
     }
 
     fn tree(&self) -> &[TraceBranch] {

@@ -6,6 +6,7 @@ use iolag_model::{
     format_count, format_duration,
 };
 
+use super::over_time::OverTime;
 use super::tables::{TraceTable, tables};
 use super::tree::short_tree;
 use crate::finding::in_words::FindingInWords;
@@ -28,6 +29,9 @@ pub(super) fn trace_text(analysis: &TraceAnalysis, width: usize, colour: Colour)
     let mut text = colour.paint(tone, &wrapped(&answer(analysis, findings.first()), width, "")) + "\n";
     text.push_str(&findings_text(None, findings.get(1..).unwrap_or_default(), width, colour));
     text.push_str(&format!("\n{}\n", wrapped(&where_time_went(analysis), width, "  ")));
+    if let Some(bars) = OverTime::of(&analysis.summary).and_then(|line| line.text(width, colour)) {
+        text.push_str(&format!("\n{bars}"));
+    }
     for table in short_tree(&analysis.summary.tree).into_iter().chain(tables(analysis)) {
         let title = colour.paint(Tone::Strong, table.title);
         text.push_str(&format!("\n{title}\n{}", drawn(&table, width).render(colour)));
