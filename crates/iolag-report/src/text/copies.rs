@@ -62,7 +62,9 @@ fn slope_in_words(line: &CopiesLine) -> String {
     let exactly = Known::exactly;
     let ends = |[low, high]: [f64; 2], sign: f64| {
         let [low, high] = if sign < 0.0 { [-high, -low] } else { [low, high] };
+        // Of the two only the lower one may be less than nothing.
         with_ends(Measure::Duration, exactly(line.slope_ns.abs()), [exactly(low), exactly(high)])
+            .replace("[-", "[−")
     };
     let amount = match line.slope_interval_ns {
         Some(interval) => ends(interval, line.slope_ns),
@@ -144,7 +146,9 @@ mod tests {
         );
         let unsure = said(0.4, Some([-0.3, 1.1]), CopiesShape::Straight { off: 0.19 });
         assert!(
-            unsure.contains("more, which may be nothing, for each further copy; no curve is shown"),
+            unsure.contains(
+                "400 [−300–1100] ms more, which may be nothing, for each further copy; no curve is shown"
+            ),
             "{unsure}"
         );
         let alone = said(21.0, None, CopiesShape::TooFew);
