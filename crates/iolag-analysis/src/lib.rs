@@ -17,6 +17,7 @@ mod parallel;
 mod run;
 mod statistics;
 
+pub use explain::command::{CommandExplanation, explain_command};
 pub use explain::explain;
 pub use finding::basis::Basis;
 pub use finding::of_histories::HistoryFound;

@@ -44,6 +44,7 @@ pub use contact::scout::{
 pub use contact::start::{Found, Keeper, become_keeper, leave_current_directory, send_scouts};
 pub use environment::limits::{Limits, Needs};
 pub use exit_code::ExitCode;
+pub use explain::command::conduct_explain_command;
 pub use explain::conducting::conduct_explain;
 pub use failure::Failure;
 pub use messages::{Stored, tags_of_run};
@@ -66,7 +67,7 @@ pub use storing::summarising::{
     figures_without_samples, summarise, summarise_with_figures, values_of, values_of_all,
 };
 pub use trace::capture::{
-    Capture, CaptureAttendant, CaptureSubject, Captured, Destination, conduct_capture,
+    Capture, CaptureAttendant, CaptureSubject, Captured, Destination, Purpose, conduct_capture,
     perform_calibrating_calls,
 };
 pub use trace::converting::convert_to_trace;

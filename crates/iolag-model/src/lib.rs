@@ -53,9 +53,9 @@ pub use time::{Anchor, Clock, MonotonicClock, MonotonicTime, Nanoseconds, Simula
 pub use trace::{
     CallWithoutEnd, CaptureTime, OtherDirectories, ProgramEnd, RepeatedQuestion, SearchPath,
     SearchedDirectory, TraceAbout, TraceActivity, TraceActivityKind, TraceAnonymity, TraceBranch, TraceCall,
-    TraceCost, TraceCounts, TraceDirectory, TraceElapsed, TraceEnding, TraceKind, TraceLookups, TraceMount,
-    TraceNetwork, TraceNeverBack, TraceOrigin, TraceProgram, TraceRepeats, TraceSlot, TraceSummary,
-    TraceTime, TraceTimeLine, TraceVain, TracingCost, VainDirectory, WaitEnd,
+    TraceCost, TraceCounts, TraceDirectory, TraceElapsed, TraceEnding, TraceKind, TraceList, TraceLookups,
+    TraceMount, TraceNetwork, TraceNeverBack, TraceOrigin, TraceProgram, TraceRepeats, TraceSlot,
+    TraceSummary, TraceTime, TraceTimeLine, TraceVain, TracingCost, VainDirectory, WaitEnd,
 };
 pub use units::{
     UnitError, counted, exact_duration, format_bytes, format_count, format_duration, parse_bytes,

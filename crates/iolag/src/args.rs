@@ -78,7 +78,7 @@ pub enum Command {
     Ping(Ping),
     /// Keep measuring, through every hang, and remember it for years
     Watch(Box<Watch>),
-    /// Say why a place is slow: name service, cache, client, network or server
+    /// Say why a place or command is slow: name service, look-ups, cache, client, network, server
     Explain(Explain),
     /// Run one workload
     Bench {

@@ -79,6 +79,10 @@ fn with_hint(mut error: clap::Error, typed: &[std::ffi::OsString]) -> clap::Erro
         let hint = "to write the figure to a file, join them with a =: --plot=FILE";
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
     }
+    if error.kind() == ErrorKind::UnknownArgument && typed.iter().any(|argument| argument == "explain") {
+        let hint = "for a command, put -- before it: iolag explain -- ls -l";
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
+    }
     error
 }
 

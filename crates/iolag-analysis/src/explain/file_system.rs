@@ -143,7 +143,8 @@ fn of_requests(total: &Total, times: &[RequestTimes], answering: Answering<'_>) 
 fn of_serving_process(total: &Total) -> Vec<Part> {
     let Waits { looks, functions } = &total.waits;
     let unknown = total.waits.found_in(|function| function == UNKNOWN_FUNCTION);
-    let found = total.waits.found_in(is_of_serving_process);
+    // A look at several tasks may find more than one of them.
+    let found = total.waits.found_in(is_of_serving_process).min(*looks);
     if *looks == 0 || unknown as f64 > *looks as f64 * UNKNOWN_SHARE {
         let waited =
             part([Layer::Client, Layer::Server], total.but_own(), PartReason::Rest, Some(Lack::Functions));
@@ -179,7 +180,7 @@ fn part<const LAYERS: usize>(
     reason: PartReason,
     lack: Option<Lack>,
 ) -> Part {
-    Part { layers: layers.to_vec(), time_ns, share: 0.0, reason, lack }
+    Part { layers: layers.to_vec(), time_ns, share: 0.0, mount: None, reason, lack }
 }
 
 fn scaled(time: Nanoseconds, factor: f64) -> Nanoseconds {

@@ -6,9 +6,12 @@
 //!   + client + network + server (the client's counters, a connection to the server, where the process waited)
 //!   + what cannot be told
 //! ```
+//! Of a command ([`command`]) the time that passed is divided: look-ups, name service, each mount as above, and what is no storage.
+//!
 //! Invariants: the parts come to the whole; a layer is named alone only where something tells it from the others; what lacks is said.
 
 mod caches;
+pub(crate) mod command;
 mod file_system;
 mod names;
 
@@ -40,14 +43,19 @@ pub fn explain(seen: SeenPlace) -> Explanation {
         Subject::First => of_first(&seen),
         Subject::LongListing => of_listing(&seen, &names, took_ns),
     };
-    for part in &mut parts {
-        part.share = share(part.time_ns, took_ns);
-    }
-    parts.retain(|part| part.time_ns > Nanoseconds::ZERO);
-    parts.sort_by_key(|part| std::cmp::Reverse(part.time_ns));
+    put_in_order(&mut parts, took_ns);
     let word = word(&seen, took_ns, &parts);
     let caches = caches(&seen);
     Explanation { word, subject, took_ns, parts, names, caches, seen }
+}
+
+/// The parts of a whole, most first.
+fn put_in_order(parts: &mut Vec<Part>, whole: Nanoseconds) {
+    for part in parts.iter_mut() {
+        part.share = share(part.time_ns, whole);
+    }
+    parts.retain(|part| part.time_ns > Nanoseconds::ZERO);
+    parts.sort_by_key(|part| std::cmp::Reverse(part.time_ns));
 }
 
 fn share(part: Nanoseconds, whole: Nanoseconds) -> f64 {
@@ -72,8 +80,15 @@ fn of_first(seen: &SeenPlace) -> Vec<Part> {
 }
 
 fn of_listing(seen: &SeenPlace, names: &NameTimes, took: Nanoseconds) -> Vec<Part> {
-    let part =
-        |layers, time_ns, lack| Part { layers, time_ns, share: 0.0, reason: PartReason::Difference, lack };
+    let reason = PartReason::Difference;
+    let part = |layers, time_ns, lack| Part {
+        layers,
+        time_ns,
+        share: 0.0,
+        mount: None,
+        reason: reason.clone(),
+        lack,
+    };
     let (difference, part) = match names.word {
         NameServiceWord::TakesTime => {
             (names.difference_ns, part(vec![Layer::NameService], names.difference_ns, None))
@@ -99,6 +114,11 @@ fn word(seen: &SeenPlace, took: Nanoseconds, parts: &[Part]) -> ExplanationWord 
     if took < SLOW && (seen.names < NAMES_LEAST || for_each < SLOW_NAME) {
         return ExplanationWord::NotSlow;
     }
+    word_of(parts)
+}
+
+/// What the parts of something slow come to.
+fn word_of(parts: &[Part]) -> ExplanationWord {
     match parts.first() {
         Some(part) if part.share < CAUSE_SHARE => ExplanationWord::Divided,
         Some(part) if (1..=CAUSE_LAYERS_MOST).contains(&part.layers.len()) => ExplanationWord::Because,

@@ -32,6 +32,11 @@ enum Reading {
 }
 
 impl ClientCounters {
+    /// Of what was not there.
+    pub const fn nothing() -> Self {
+        Self(Reading::Nothing)
+    }
+
     /// Reads them; `proc` and `sys` are /proc and /sys.
     pub fn take(file_system: &FileSystem, proc: &Path, sys: &Path) -> Self {
         let read = match file_system.kind.as_str() {

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use iolag_keeper::{Ending, Messenger, Orphanage, Outbox, Signals, evidence_of_all};
 use iolag_model::{
-    Clock, Connecting, LIST_PAIRS, ListPair, MonotonicClock, Nanoseconds, ProbeEnd, Probed, SeenPlace,
+    Clock, Connecting, FileSystem, LIST_PAIRS, ListPair, MonotonicClock, Nanoseconds, ProbeEnd, Probed,
+    SeenPlace,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -59,7 +60,7 @@ pub fn conduct_explain(
         again,
         pairs,
         start_ns,
-        connecting: place.connecting()?,
+        connecting: connecting(&facts.file_system, limit, &keeper.signals)?,
         file_system: facts.file_system.clone(),
     })
 }
@@ -130,8 +131,7 @@ impl Place<'_> {
             tell(outbox, &work());
             0
         })?;
-        let answer = attended.lines.iter().find_map(|line| serde_json::from_slice(line).ok());
-        Ok((probed, answer, attended.silence))
+        Ok((probed, answer_in(&attended), attended.silence))
     }
 
     /// Has a child pass through the directory, which measures how long that takes without its own beginning.
@@ -197,23 +197,39 @@ impl Place<'_> {
         }
         Ok(pairs)
     }
+}
 
-    /// How far the server is away.
-    fn connecting(&self) -> Result<Connecting, Failure> {
-        match self.facts.file_system.kind.as_str() {
-            "nfs" | "nfs4" => {}
-            "lustre" => return Ok(Connecting::Unknown(NO_WAY_TO_LUSTRE.into())),
-            _ => return Ok(Connecting::NoServer),
-        }
-        let address = match address_of(&self.facts.file_system) {
-            Ok(address) => address,
-            Err(why) => return Ok(Connecting::Unknown(why)),
-        };
-        let (_, answer, _) = self.ask(|| connect(address))?;
-        Ok(match answer {
-            Some(Ok(took)) => Connecting::Took(took),
-            Some(Err(why)) => Connecting::Unknown(why),
-            None => Connecting::Unknown(format!("{address} does not answer")),
-        })
+/// How far the server of a file system is away; asked in a child.
+///
+/// # Errors
+/// If the user wants no answer any more.
+pub(super) fn connecting(
+    file_system: &FileSystem,
+    limit: Limit,
+    signals: &Signals,
+) -> Result<Connecting, Failure> {
+    match file_system.kind.as_str() {
+        "nfs" | "nfs4" => {}
+        "lustre" => return Ok(Connecting::Unknown(NO_WAY_TO_LUSTRE.into())),
+        _ => return Ok(Connecting::NoServer),
     }
+    let address = match address_of(file_system) {
+        Ok(address) => address,
+        Err(why) => return Ok(Connecting::Unknown(why)),
+    };
+    let start = MonotonicClock.now();
+    let messenger = Messenger::fork("probe", Orphanage::Die, |_, outbox| {
+        tell(&outbox, &connect(address));
+        0
+    })?;
+    let attended = attend(messenger, start, limit, signals)?;
+    Ok(match answer_in(&attended) {
+        Some(Ok(took)) => Connecting::Took(took),
+        Some(Err(why)) => Connecting::Unknown(why),
+        None => Connecting::Unknown(format!("{address} does not answer")),
+    })
+}
+
+fn answer_in<T: DeserializeOwned>(attended: &Attended) -> Option<T> {
+    attended.lines.iter().find_map(|line| serde_json::from_slice(line).ok())
 }

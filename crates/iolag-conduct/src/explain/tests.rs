@@ -1,10 +1,10 @@
 //! From what the kernel writes to who is named: the file of a real client, and the same with what a slow network, a slow server or a client with too
 //! few slots add to it.
 
-use iolag_analysis::explain;
+use iolag_analysis::{explain, explain_command};
 use iolag_model::{
     Connecting, Counted, ExplanationWord, FileSystem, Layer, ListPair, Nanoseconds, ProbeEnd, Probed,
-    SeenPlace, ServedBy, Waits,
+    SeenCommand, SeenMount, SeenPlace, ServedBy, TraceActivity, TraceActivityKind, TraceElapsed, Waits,
 };
 
 use crate::environment::client_counters::ClientCounters;
@@ -112,4 +112,45 @@ fn each_layer_is_named_by_the_counters_of_a_real_client() {
     assert_eq!(named(2020, [0, 0, 0], near()), because(&[Layer::Client]));
     // Others asked it for far more.
     assert_eq!(named(300, slow_answers, far()).0, ExplanationWord::CannotTell);
+}
+
+/// A command that was in calls on the recorded mount for so many milliseconds, and computed for 100 more.
+fn command(took: u64, counted: Counted, connecting: Connecting) -> SeenCommand {
+    let activity = |kind, milliseconds| {
+        let time = Nanoseconds::from_milliseconds(milliseconds);
+        TraceActivity { kind, elapsed_ns: time, tasks_ns: time, calls: NAMES }
+    };
+    let file_system = FileSystem { kind: "nfs".into(), mount_point: "/mnt".into(), ..FileSystem::default() };
+    SeenCommand {
+        elapsed: TraceElapsed {
+            span_ns: Nanoseconds::from_milliseconds(took + 100),
+            tracing_ns: Nanoseconds::ZERO,
+            activities: vec![
+                activity(TraceActivityKind::Storage("/mnt".into()), took),
+                activity(TraceActivityKind::Processor, 100),
+            ],
+            lists: Vec::new(),
+        },
+        mounts: vec![SeenMount { file_system, served_by: ServedBy::Servers, counted, connecting }],
+        ..SeenCommand::default()
+    }
+}
+
+#[test]
+fn a_command_on_a_slow_network_or_server_is_explained_by_the_counters_of_a_real_client() {
+    let named = |took: u64, times: [u64; 3], connecting: Connecting| {
+        let explained = explain_command(command(took, counted(NAMES, times), connecting));
+        (explained.word, explained.parts[0].layers.clone())
+    };
+    let far = || Connecting::Took(Nanoseconds::from_milliseconds(48));
+    let near = || Connecting::Took(Nanoseconds(200_000));
+    let because = |layers: &[Layer]| (ExplanationWord::Because, layers.to_vec());
+    let slow_answers = [4, 2000, 2012];
+    assert_eq!(named(2020, slow_answers, far()), because(&[Layer::Network]));
+    assert_eq!(named(2020, slow_answers, near()), because(&[Layer::Server]));
+    assert_eq!(named(2020, [1980, 12, 2000], near()), because(&[Layer::Client]));
+    // The client reads ahead: several requests at the same time.
+    assert_eq!(named(700, slow_answers, far()), because(&[Layer::Network]));
+    // That much can only be others'.
+    assert_eq!(named(200, [4, 5000, 5012], far()).0, ExplanationWord::CannotTell);
 }

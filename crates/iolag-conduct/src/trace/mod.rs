@@ -2,5 +2,6 @@
 
 pub(crate) mod capture;
 pub(crate) mod converting;
+pub(crate) mod looking;
 pub(crate) mod reading;
 pub(crate) mod storing;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::SeenPlace;
-use crate::Nanoseconds;
+use crate::{Nanoseconds, TraceActivityKind};
 
 /// Who may take the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -17,6 +17,12 @@ pub enum Layer {
     Network,
     /// Who answers for the file system: a server, or the process behind a file system in user space.
     Server,
+    /// Looking for names that are not there; whoever answers that.
+    LookUps,
+    /// The command's own work on a processor.
+    Processor,
+    /// Waiting for what is no storage: time, networks, pipes, terminals, and what the command has started.
+    Elsewhere,
 }
 
 /// Of what the time is divided.
@@ -89,6 +95,26 @@ pub enum PartReason {
     },
     /// What is left on a file system of this machine.
     OwnMachine,
+    /// Look-ups of a command that found nothing.
+    Absent {
+        /// How many.
+        absent: u64,
+        /// Of so many look-ups.
+        look_ups: u64,
+        /// How long they took, over all tasks.
+        tasks_ns: Nanoseconds,
+    },
+    /// Calls of a command that ask a name service, and its files.
+    NameCalls {
+        /// How many.
+        calls: u64,
+    },
+    /// Time between the calls of a command in which it used a processor.
+    Worked,
+    /// Time between the calls of a command in which it used none.
+    BetweenCalls,
+    /// What a command waited for, and how long; most first.
+    Waited(Vec<(TraceActivityKind, Nanoseconds)>),
     /// What is left.
     Rest,
 }
@@ -102,6 +128,9 @@ pub struct Part {
     pub time_ns: Nanoseconds,
     /// Of the whole.
     pub share: f64,
+    /// The mount that it is of; nothing where all is of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mount: Option<String>,
     /// From what that is known.
     pub reason: PartReason,
     /// What is missing to tell more.

@@ -14,6 +14,23 @@ pub struct TraceElapsed {
     pub tracing_ns: Nanoseconds,
     /// What was done; most time first.
     pub activities: Vec<TraceActivity>,
+    /// Look-ups in lists of directories that found nothing; those that took longest first.
+    pub lists: Vec<TraceList>,
+}
+
+/// A variable of the environment that is a list of directories, and what was looked for in vain in these. Which they are is not kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceList {
+    /// What the variable is called.
+    pub variable: String,
+    /// How many directories it lists.
+    pub directories: u64,
+    /// In how many of them, or instead of them, nothing was ever found.
+    pub in_vain: u64,
+    /// How many look-ups found nothing.
+    pub absent: u64,
+    /// How long they took, over all tasks.
+    pub tasks_ns: Nanoseconds,
 }
 
 /// What was done for some of the time.

@@ -8,7 +8,7 @@ pub use about::{
     CaptureTime, ProgramEnd, TraceAbout, TraceAnonymity, TraceCost, TraceEnding, TraceMount, TraceNetwork,
     TraceOrigin, TracingCost,
 };
-pub use elapsed::{TraceActivity, TraceActivityKind, TraceElapsed};
+pub use elapsed::{TraceActivity, TraceActivityKind, TraceElapsed, TraceList};
 pub use summary::{
     CallWithoutEnd, OtherDirectories, RepeatedQuestion, SearchPath, SearchedDirectory, TraceBranch,
     TraceCall, TraceCounts, TraceDirectory, TraceKind, TraceLookups, TraceNeverBack, TraceProgram,

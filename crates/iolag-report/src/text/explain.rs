@@ -1,18 +1,18 @@
-//! `iolag explain`: the answer, where the time went, what else was seen, what to do.
+//! `iolag explain` of a directory: the answer, where the time went, what else was seen, what to do.
 
 use iolag_model::{
-    CacheWord, Explanation, ExplanationWord, Lack, Layer, NameServiceWord, Nanoseconds, Part, PartReason,
-    ServedBy, Subject, UNKNOWN_FUNCTION, Waits, counted, one_line,
+    CacheWord, Explanation, ExplanationWord, Layer, NameServiceWord, ServedBy, Subject, UNKNOWN_FUNCTION,
+    Waits, counted, one_line,
 };
 
+use self::parts::{Joined, OfWhole, PART_INDENT, lacks, layers, part_lines, percent};
 use super::table::{Colour, Tone, wrapped};
+
+pub(crate) mod command;
+mod parts;
 
 /// How lines after the first of a sentence begin.
 const INDENT: &str = "    ";
-/// Where the text behind a share and a time begins.
-const PART_INDENT: &str = "                   ";
-/// Less is nobody's concern.
-const SHARE_LEAST: f64 = 0.005;
 
 /// What an explanation comes to, in about ten lines of this width.
 pub fn explanation_text(explained: &Explanation, width: usize, colour: Colour) -> String {
@@ -22,9 +22,8 @@ pub fn explanation_text(explained: &Explanation, width: usize, colour: Colour) -
         text.push_str(&wrapped(&one_line(&line), width, indent));
         text.push('\n');
     };
-    for part in explained.parts.iter().filter(|part| part.share >= SHARE_LEAST) {
-        let (share, time) = (percent(part.share), part.time_ns.to_string());
-        say(format!("  {share:>5}  {time:>8}  {}", part_line(explained, part)), PART_INDENT);
+    for line in part_lines(&explained.parts, |_| of_whole(explained)) {
+        say(line, PART_INDENT);
     }
     say(String::new(), "");
     for sentence in
@@ -38,24 +37,18 @@ pub fn explanation_text(explained: &Explanation, width: usize, colour: Colour) -
     text
 }
 
-/// What is not all of it is not told as all of it.
-fn percent(share: f64) -> String {
-    let rounded = (share * 100.0).round();
-    if rounded >= 100.0 && share < 1.0 { ">99 %".into() } else { format!("{rounded:.0} %") }
-}
-
 fn answer(explained: &Explanation) -> String {
     let (directory, whole) = (&explained.seen.directory, whole(explained));
     match (&explained.word, explained.parts.first()) {
         (ExplanationWord::Because, Some(part)) => format!(
             "{directory} is slow because of {}: {} of {whole}.",
-            layers(explained, &part.layers, Joined::Or),
+            layers(part, &of_whole(explained), Joined::Or),
             percent(part.share)
         ),
         (ExplanationWord::Divided, Some(part)) => format!(
             "{directory} is slow, and no single layer is to blame for half of {whole}: most, {}, is {}.",
             percent(part.share),
-            layers(explained, &part.layers, Joined::Or)
+            layers(part, &of_whole(explained), Joined::Or)
         ),
         (ExplanationWord::CannotTell, Some(part)) => {
             let lack = part.lack.as_ref().map(|lack| format!(": {}", lacks(lack))).unwrap_or_default();
@@ -71,106 +64,22 @@ fn answer(explained: &Explanation) -> String {
     }
 }
 
+/// What the words of its parts need.
+fn of_whole(explained: &Explanation) -> OfWhole<'_> {
+    // Of several listings, those of one are told: its time is what is divided.
+    let listings = match explained.subject {
+        Subject::First => 1,
+        Subject::LongListing => explained.seen.pairs.len().max(1) as u64,
+    };
+    OfWhole { served_by: explained.seen.served_by, listings, names: Some(&explained.names), mount: None }
+}
+
 /// What is divided.
 fn whole(explained: &Explanation) -> String {
     let (took, names) = (explained.took_ns, counted(explained.seen.names, "name", "names"));
     match explained.subject {
         Subject::First => format!("the {took} of listing {names} for the first time"),
         Subject::LongListing => format!("the {took} of `ls -l` of {names}"),
-    }
-}
-
-/// How several layers are joined.
-#[derive(Clone, Copy)]
-enum Joined {
-    And,
-    Or,
-}
-
-fn layers(explained: &Explanation, layers: &[Layer], joined: Joined) -> String {
-    let is_of_process = matches!(explained.seen.served_by, ServedBy::Process);
-    let name = |layer: &Layer| match layer {
-        Layer::NameService => "the name service",
-        Layer::Client => "this machine",
-        Layer::Network => "the network",
-        Layer::Server if is_of_process => "the process that serves it",
-        Layer::Server => "the server",
-    };
-    let names: Vec<_> = layers.iter().map(name).collect();
-    let word = match joined {
-        Joined::And => " and ",
-        Joined::Or => " or ",
-    };
-    match names.split_last() {
-        None => "nobody knows whose".into(),
-        Some((last, [])) => (*last).into(),
-        Some((last, others)) => format!("{}{word}{last}", others.join(", ")),
-    }
-}
-
-fn part_line(explained: &Explanation, part: &Part) -> String {
-    let of = match part.layers[..] {
-        [] => "cannot be told".to_owned(),
-        [_] => layers(explained, &part.layers, Joined::And),
-        _ => format!("{}, which cannot be told apart", layers(explained, &part.layers, Joined::And)),
-    };
-    let lack = part.lack.as_ref().map(|lack| format!(" ({})", lacks(lack))).unwrap_or_default();
-    format!("{of}: {}{lack}", reason(explained, &part.reason))
-}
-
-fn reason(explained: &Explanation, reason: &PartReason) -> String {
-    // Of several listings, those of one: its time is what is divided.
-    let listings = match explained.subject {
-        Subject::First => 1,
-        Subject::LongListing => explained.seen.pairs.len().max(1) as u64,
-    };
-    let told = |requests: u64| counted(requests.div_ceil(listings), "request", "requests");
-    let each = |time: Nanoseconds, requests: u64| Nanoseconds(time.0 / requests.max(1));
-    match reason {
-        PartReason::Difference => {
-            let names = &explained.names;
-            let ends = if names.cut_off > 0 { ", where it did not come to its end" } else { "" };
-            format!("`ls -l` took longer than `ls -n` in {} of {} pairs{ends}", names.longer, names.pairs)
-        }
-        PartReason::Queue { requests: 0, .. } => "no request was sent: it is its own work".into(),
-        PartReason::Queue { queue_ns, requests } => format!(
-            "{} waited {} each to be sent; the rest is its own work",
-            told(*requests),
-            each(*queue_ns, *requests)
-        ),
-        PartReason::Way { connect_ns, requests } => {
-            format!(
-                "a connection opens in {connect_ns}, and so long was the way of each of {}",
-                told(*requests)
-            )
-        }
-        PartReason::RoundTrip { round_trip_ns, requests } => format!(
-            "{} were answered {} after they were sent",
-            told(*requests),
-            each(*round_trip_ns, *requests)
-        ),
-        PartReason::ServingProcess { function, found, looks } => {
-            format!("in {found} of {looks} looks at it, it waited for an answer of that process ({function})")
-        }
-        PartReason::OwnMachine => "programs, the kernel, and devices of this machine".into(),
-        PartReason::Rest => "waiting".into(),
-    }
-}
-
-fn lacks(lack: &Lack) -> String {
-    match lack {
-        Lack::Steadiness => "it was not so every time, and may be an accident".into(),
-        Lack::Counters => "iolag can read counters of NFS and Lustre only".into(),
-        Lack::CountersUnread(sentence) => sentence.clone(),
-        Lack::Others => "others asked it for so much meanwhile that its counters do not tell".into(),
-        Lack::Overlap => "several were under way at the same time, and all of them are divided alike".into(),
-        Lack::Requests => {
-            "of Lustre only the counters of calls can be read here, not those of requests, which root may read".into()
-        }
-        Lack::Way(why) => format!("how far the server is away is not known: {why}"),
-        Lack::Functions => {
-            "the kernel does not tell us in which function a process waits; root is told".into()
-        }
     }
 }
 
@@ -266,7 +175,9 @@ fn advice(explained: &Explanation) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use iolag_analysis::explain;
-    use iolag_model::{Connecting, Counted, FileSystem, ListPair, ProbeEnd, Probed, RequestTimes, SeenPlace};
+    use iolag_model::{
+        Connecting, Counted, FileSystem, ListPair, Nanoseconds, ProbeEnd, Probed, RequestTimes, SeenPlace,
+    };
 
     use super::*;
 

@@ -19,6 +19,7 @@ pub use batches::batches_text;
 pub use campaign::{CampaignRun, campaign_text};
 pub use comparison::comparison_text;
 pub use copies::{copies_sentence, copies_text};
+pub use explain::command::command_explanation_text;
 pub use explain::explanation_text;
 pub use findings::{footnotes_text, trust_text};
 pub use history::{HistoryHead, history_text};

@@ -14,6 +14,7 @@ use iolag_model::{Nanoseconds, TraceActivity, TraceElapsed, TraceMount, TracingC
 
 use super::bins::Bins;
 use super::kinds::{Kind, Mounts, Place, is_network, is_poll, is_sleep};
+use super::lists::{Lists, NamedList};
 use crate::calls::{Effect, Shape, shape_of};
 use crate::trace::{Call, Edge, EdgeKind, Peer, Sink, Tables, TaskId};
 
@@ -27,6 +28,7 @@ pub struct Divider {
     between: u64,
     within: u64,
     mounts: Mounts,
+    lists: Lists,
     shapes: Vec<(Shape, ByName)>,
     tasks: Vec<OfTask>,
     /// Who is spoken with through which descriptor of which process.
@@ -74,12 +76,13 @@ impl ByName {
 }
 
 impl Divider {
-    /// Of a trace whose calls cost this, on a machine where this is mounted.
-    pub fn new(cost: TracingCost, mounts: &[TraceMount]) -> Self {
+    /// Of a trace whose calls cost this, on a machine where this is mounted; what is in these lists of directories is counted by them.
+    pub fn new(cost: TracingCost, mounts: &[TraceMount], lists: &[NamedList]) -> Self {
         Self {
             between: cost.between_ns.median.0,
             within: cost.within_ns.median.0,
             mounts: Mounts::new(mounts),
+            lists: Lists::new(lists),
             shapes: Vec::new(),
             tasks: Vec::new(),
             peers: HashMap::new(),
@@ -122,6 +125,7 @@ impl Divider {
             span_ns: Nanoseconds(self.end.saturating_sub(begin)),
             tracing_ns: part(Kind::TRACING.0),
             activities,
+            lists: self.lists.finish(),
         }
     }
 
@@ -146,10 +150,8 @@ impl Divider {
             (_, Effect::Fork | Effect::Wait | Effect::WaitFor(_)) => Kind::PROCESSES,
             (Some(Place::Names), _) => Kind::NAME_SERVICE,
             (Some(Place::System), _) => Kind::OTHERS,
-            (Some(Place::Mounted(mount)), _) => match call.errno {
-                ENOENT | ENOTDIR if shape.looks_up(call.flags) => Kind::look_ups(mount),
-                _ => Kind::storage(mount),
-            },
+            (Some(Place::Mounted(mount)), _) if is_absent(call, &shape) => Kind::look_ups(mount),
+            (Some(Place::Mounted(mount)), _) => Kind::storage(mount),
             (None, _) if by_name == ByName::Sleep => Kind::TIME,
             (None, _) => match peer {
                 Some(Peer::NameService) => Kind::NAME_SERVICE,
@@ -188,14 +190,23 @@ impl Divider {
         let begun = start.saturating_add(self.within).min(end);
         self.bins.add(Kind::TRACING.0, start, begun);
         self.bins.add(kind.0, begun, end);
+        let shape = self.shapes[usize::from(call.name.0)].0;
+        if let Some(path) = call.path.filter(|_| shape.looks_up(call.flags)) {
+            self.lists.observe(path, &tables.paths, is_absent(call, &shape).then_some(end - begun));
+        }
         self.end = self.end.max(end);
         self.tasks[call.task.0 as usize].last = Some(end);
-        if self.shapes[usize::from(call.name.0)].0.effect == Effect::Close
+        if shape.effect == Effect::Close
             && let Some(descriptor) = call.descriptor
         {
             self.peers.remove(&(process_of(call.task, tables), descriptor));
         }
     }
+}
+
+/// Whether it looked for a name and found none.
+const fn is_absent(call: &Call, shape: &Shape) -> bool {
+    matches!(call.errno, ENOENT | ENOTDIR) && shape.looks_up(call.flags)
 }
 
 fn process_of(task: TaskId, tables: &Tables) -> TaskId {

@@ -4,6 +4,7 @@ mod bins;
 mod divider;
 mod kinds;
 mod likeness;
+mod lists;
 mod lookups;
 mod never_back;
 mod places;
@@ -16,4 +17,5 @@ mod vain;
 
 pub use divider::Divider;
 pub use likeness::Likeness;
+pub use lists::NamedList;
 pub use summariser::Summariser;

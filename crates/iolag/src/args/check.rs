@@ -1,5 +1,6 @@
 //! What the user can type of a check, and of an explanation.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -40,11 +41,15 @@ pub struct Check {
 
 /// `iolag explain`.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  iolag explain /home\n  iolag explain -- python3 -c 'import numpy'")]
 pub struct Explain {
     /// Directory to look at; nothing is written there
     #[arg(value_name = "DIR", value_parser = DirectoryParser)]
-    pub directory: PathBuf,
-    /// After this long without an answer the directory hangs
-    #[arg(long, value_name = "DURATION", default_value = "15s", allow_hyphen_values = true, value_parser = parse_period)]
-    pub deadline: Nanoseconds,
+    pub directory: Option<PathBuf>,
+    /// The command to run and to look at, with its arguments
+    #[arg(value_name = "COMMAND", last = true)]
+    pub command: Vec<OsString>,
+    /// After this long without an answer a directory hangs (15s), or a command that goes on is ended (never)
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_period)]
+    pub deadline: Option<Nanoseconds>,
 }

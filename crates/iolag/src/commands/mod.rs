@@ -13,6 +13,7 @@ pub mod serve;
 pub mod trace;
 pub mod watch;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use iolag_backend::redact;
@@ -33,6 +34,13 @@ fn store_of(common: &Common) -> StoreChoice {
 /// The command as it was typed, for the record, secrets removed.
 fn typed() -> Vec<String> {
     std::env::args_os().map(|argument| redact(&argument.to_string_lossy())).collect()
+}
+
+/// The same of a command that runs another, whose arguments are nobody's business.
+fn typed_but_arguments(command: &[OsString]) -> Vec<String> {
+    let mut typed = typed();
+    typed.truncate(typed.len().saturating_sub(command.len().saturating_sub(1)));
+    typed
 }
 
 /// The store that a command looks at, in order, and where runs of it may have been rescued to.

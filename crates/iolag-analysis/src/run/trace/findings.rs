@@ -29,7 +29,7 @@ const LONG_SHARE: f64 = 0.1;
 const EXAMPLES: usize = 3;
 
 /// All that was found.
-pub(super) fn findings(summary: &TraceSummary, about: &TraceAbout) -> Vec<RunFinding> {
+pub(crate) fn findings(summary: &TraceSummary, about: &TraceAbout) -> Vec<RunFinding> {
     let lists = &about.lists;
     let in_vain = asked_in_vain(summary, lists);
     let searched = searched_in_vain(summary, lists);

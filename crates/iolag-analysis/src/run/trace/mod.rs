@@ -2,6 +2,6 @@
 
 mod analysed;
 pub(crate) mod analysis;
-mod findings;
+pub(crate) mod findings;
 pub(crate) mod lists;
 mod never_back;

@@ -1,9 +1,13 @@
 //! What a trace says of itself at its beginning.
 
+use std::ffi::OsStr;
 use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
 
 use iolag_keeper::mounts;
 use iolag_model::{TraceAbout, TraceMount, TraceOrigin, TracingCost, one_line};
+
+use iolag_trace::NamedList;
 
 use super::plan::{Capture, CaptureSubject};
 use super::program::Strace;
@@ -55,20 +59,29 @@ fn mounts(plan: &Capture) -> Vec<TraceMount> {
 
 /// Variables of the command's environment that are lists of directories, by name.
 fn lists(plan: &Capture) -> Vec<String> {
-    if matches!(plan.subject, CaptureSubject::Process(_)) {
-        return Vec::new();
+    match plan.subject {
+        CaptureSubject::Process(_) => Vec::new(),
+        CaptureSubject::Command(_) => named_lists().into_iter().map(|(name, _)| name).collect(),
     }
+}
+
+/// The same with the directories, which are not kept.
+pub(super) fn named_lists() -> Vec<NamedList> {
     let is_list = |name: &str, value: &str| {
         let is_directory = |part: &str| part.is_empty() || part.starts_with('/');
         (name.ends_with("PATH") || value.contains(':'))
             && value.contains('/')
             && value.split(':').all(is_directory)
     };
+    let directories = |value: &OsStr| -> Vec<Vec<u8>> {
+        let parts = value.as_bytes().split(|byte| *byte == b':');
+        parts.filter(|part| !part.is_empty()).map(<[u8]>::to_vec).collect()
+    };
     let variables = std::env::vars_os().map(|(name, value)| (name.to_string_lossy().into_owned(), value));
-    let mut names: Vec<String> = variables
+    let mut lists: Vec<NamedList> = variables
         .filter(|(name, value)| is_list(name, &value.to_string_lossy()))
-        .map(|(name, _)| name)
+        .map(|(name, value)| (name, directories(&value)))
         .collect();
-    names.sort_unstable();
-    names
+    lists.sort_unstable();
+    lists
 }

@@ -7,19 +7,21 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::Child;
 
 use iolag_keeper::{Inbox, Outbox, descendants, evidence_of_all, leave_standard_streams};
-use iolag_model::{Anchor, Clock, MonotonicClock, MonotonicTime, Nanoseconds, ProcessStat, one_line};
+use iolag_model::{
+    Anchor, Clock, MonotonicClock, MonotonicTime, Nanoseconds, ProcessStat, TraceAbout, one_line,
+};
 use iolag_trace::{
-    Beginning, CaptureTime, Ending, Reading, Refusal, Stops, StraceProgram, StraceReader, Subject,
-    TraceWriter, TracingCost, strace_arguments,
+    Beginning, CaptureTime, Divider, Ending, Reading, Refusal, Stops, StraceProgram, StraceReader, Subject,
+    TraceWriter, strace_arguments,
 };
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
-use super::about::about;
+use super::about::{about, named_lists};
 use super::behind::Behind;
 use super::calibration::calibrate;
 use super::gulps::Gulps;
 use super::observing::{Executed, Observer};
-use super::plan::{Capture, CaptureSubject};
+use super::plan::{Capture, CaptureSubject, Purpose};
 use super::program::{Missing, Strace, find};
 use super::rights::Rights;
 use super::standing::standing;
@@ -59,7 +61,7 @@ fn captured(plan: &Capture, inbox: &mut Inbox, outbox: &Outbox) -> Result<(), Fa
     tell(outbox, &FromCapturer::Opened { path: place.path().to_owned(), record: place.record() });
     let capturing = Behind::new(file)
         .and_then(|file| TraceWriter::new(file, &about))
-        .and_then(|writer| Capturing::begin(plan, &strace, &program, writer, cost));
+        .and_then(|writer| Capturing::begin(plan, &strace, &program, writer, &about));
     let mut capturing = match capturing {
         Ok(capturing) => capturing,
         Err(error) => {
@@ -68,7 +70,7 @@ fn captured(plan: &Capture, inbox: &mut Inbox, outbox: &Outbox) -> Result<(), Fa
             return Err(Failure::of_system(sentence, error.raw_os_error()));
         }
     };
-    tell(outbox, &FromCapturer::Started);
+    tell(outbox, &FromCapturer::Started { strace: capturing.strace.id() });
     // From here on nothing is said at the terminal, and whoever waits for its end does not wait for this process.
     leave_standard_streams();
     let _ = std::env::set_current_dir("/");
@@ -172,7 +174,7 @@ impl<'a> Capturing<'a> {
         strace: &Strace,
         program: &StraceProgram,
         writer: TraceWriter<Behind<File>>,
-        cost: TracingCost,
+        about: &TraceAbout,
     ) -> io::Result<Self> {
         let (pipe, ours) = io::pipe()?;
         let gulps = Gulps::of(pipe)?;
@@ -190,7 +192,14 @@ impl<'a> Capturing<'a> {
             CaptureSubject::Process(number) => standing(number),
         };
         let rights = Rights::of_tracer(rustix::process::geteuid().as_raw());
-        let reader = StraceReader::new(&beginning, Observer::new(writer, cost.between_ns.median, rights));
+        let divider = match plan.purpose {
+            Purpose::Trace => None,
+            Purpose::Explain { .. } => {
+                Some(Divider::new(about.cost.unwrap_or_default(), &about.mounts, &named_lists()))
+            }
+        };
+        let observer = Observer::new(writer, about.overhead(), rights).dividing(divider);
+        let reader = StraceReader::new(&beginning, observer);
         let used = [usage(libc::RUSAGE_SELF), usage(libc::RUSAGE_CHILDREN)];
         let dispositions = Dispositions::ignore();
         let streams = match plan.subject {
@@ -320,8 +329,13 @@ impl<'a> Capturing<'a> {
         let complaints = complaints(&mut self.strace);
         let processor = processor(&mut self.strace, self.used);
         let is_of_command = self.is_of_command();
-        self.reader.ended_at(Anchor::take().realtime_ns);
-        let (observer, tables, reading) = self.reader.finish()?;
+        let now = Anchor::take().realtime_ns;
+        self.reader.ended_at(now);
+        let (mut observer, tables, reading) = self.reader.finish()?;
+        // On the clock of the trace.
+        let until = reading.began.map(|began| Nanoseconds(now.saturating_sub(began)));
+        let divider = observer.take_divider();
+        let elapsed = divider.map(|divider| divider.finish(processor.program_ns, until));
         let (ended, executed) = (observer.ended(), observer.executed());
         let mut ending = ending(&reading, ended, processor);
         ending.cut = self.wishes.cut.map(str::to_owned);
@@ -340,7 +354,7 @@ impl<'a> Capturing<'a> {
             _ => None,
         };
         let left = left_of(&self.wishes.ended_by_force);
-        Ok((file, Read { summary, ending, without_rights, not_executed, left }))
+        Ok((file, Read { summary, ending, elapsed, without_rights, not_executed, left }))
     }
 }
 

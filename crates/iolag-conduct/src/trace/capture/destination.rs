@@ -22,6 +22,8 @@ pub enum Destination {
         /// What is known of the run, but for what the trace says of itself.
         new: Box<NewTrace>,
     },
+    /// Nowhere: only what it comes to is wanted.
+    Nowhere,
 }
 
 /// What has been made for a trace.
@@ -31,6 +33,8 @@ pub(super) enum Place {
     File { temporary: PathBuf, path: PathBuf },
     /// A run.
     Run { root: PathBuf, run: Box<TraceRun> },
+    /// Nothing.
+    Nothing,
 }
 
 /// How a trace begins.
@@ -79,6 +83,10 @@ impl Destination {
                 let file = run.file().try_clone().map_err(Failure::unusable)?;
                 Ok((file, Place::Run { root: root.clone(), run: Box::new(run) }))
             }
+            Self::Nowhere => {
+                let nothing = File::options().write(true).open("/dev/null").map_err(Failure::unusable)?;
+                Ok((nothing, Place::Nothing))
+            }
         }
     }
 }
@@ -102,13 +110,14 @@ impl Place {
         match self {
             Self::File { temporary, .. } => temporary,
             Self::Run { run, .. } => run.directory().path(),
+            Self::Nothing => Path::new(""),
         }
     }
 
     /// The record of its run, if it is one.
     pub(super) fn record(&self) -> Option<Box<RunRecord>> {
         match self {
-            Self::File { .. } => None,
+            Self::File { .. } | Self::Nothing => None,
             Self::Run { run, .. } => Some(Box::new(run.record().clone())),
         }
     }
@@ -124,6 +133,7 @@ impl Place {
                 std::fs::rename(temporary, path)
             }
             Self::Run { run, .. } => run.complete(finish).map(drop).map_err(io::Error::other),
+            Self::Nothing => Ok(()),
         }
     }
 
@@ -135,6 +145,7 @@ impl Place {
                 // What stays of a store that does not let it be removed is a run that says what it is.
                 let _ = place::open(&root).and_then(|store| run.abandon(&store));
             }
+            Self::Nothing => {}
         }
     }
 }

@@ -4,18 +4,20 @@ use std::path::PathBuf;
 
 use iolag_keeper::{Awaited, Ending as ChildEnding, Messenger, Orphanage, outlive_quit, wait_for_any};
 use iolag_model::{
-    Clock, MonotonicClock, MonotonicTime, Nanoseconds, RunRecord, RunState, TraceSummary, Trust, one_line,
+    Clock, MonotonicClock, MonotonicTime, Nanoseconds, RunRecord, RunState, TraceElapsed, TraceSummary,
+    Trust, one_line,
 };
 use iolag_trace::{About, Ending};
 
 use super::capturer::{GRACE, capture};
 use super::destination::Destination;
-use super::plan::{Capture, CaptureSubject};
+use super::plan::{Capture, CaptureSubject, Purpose};
 use super::talk::{FromCapturer, Read, ToCapturer};
 use crate::contact::start::{Keeper, leave_current_directory};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::storing::place::STORE_DEADLINE;
+use crate::trace::looking::{Looked, Looker};
 
 /// How long finding strace and trying it may take.
 const PREPARATION: Nanoseconds = Nanoseconds::from_seconds(40);
@@ -41,6 +43,19 @@ pub struct Captured {
     pub left: Vec<String>,
     /// Why it is not kept, if it is not.
     pub lost: Option<String>,
+    /// What was wanted to explain it.
+    pub explained: Option<CapturedTime>,
+}
+
+/// Where the time of a command went.
+#[derive(Debug)]
+pub struct CapturedTime {
+    /// The time that passed.
+    pub elapsed: TraceElapsed,
+    /// What tasks waited in.
+    pub looked: Looked,
+    /// The deadline at which the command was ended, if it was.
+    pub past_deadline: Option<Nanoseconds>,
 }
 
 /// The keeper's voice. Never blocks.
@@ -78,6 +93,10 @@ pub fn conduct_capture(
         path: PathBuf::new(),
         record: None,
         read: None,
+        looker: None,
+        looked: None,
+        deadline: None,
+        past_deadline: None,
     }
     .watch()
 }
@@ -110,6 +129,11 @@ struct Watching<'a> {
     path: PathBuf,
     record: Option<Box<RunRecord>>,
     read: Option<Box<Read>>,
+    looker: Option<Looker>,
+    looked: Option<Looked>,
+    /// The command is ended then.
+    deadline: Option<MonotonicTime>,
+    past_deadline: Option<Nanoseconds>,
 }
 
 impl Watching<'_> {
@@ -133,7 +157,10 @@ impl Watching<'_> {
             if self.end.is_some_and(|end| now >= end) {
                 return self.given_up();
             }
-            let limit = self.end.map(|end| end.since(now));
+            self.look(now);
+            let next = self.looker.as_ref().map(Looker::next);
+            let limit =
+                [self.end, next, self.deadline].into_iter().flatten().min().map(|next| next.since(now));
             let signals = Awaited::Readable(self.keeper.signals.descriptor());
             let incoming = self.child.incoming().map(Awaited::Readable);
             let child = self.child.child().descriptor().map(Awaited::Readable);
@@ -151,7 +178,7 @@ impl Watching<'_> {
                 self.send(ToCapturer::Go);
             }
             FromCapturer::Opened { path, record } => (self.path, self.record) = (path, record),
-            FromCapturer::Started => (self.phase, self.end) = (Phase::Running, None),
+            FromCapturer::Started { strace } => self.started(strace),
             FromCapturer::LeftBehind => {
                 self.leavable("the command has ended, but something that it started goes on: Ctrl-C ends that");
             }
@@ -161,6 +188,7 @@ impl Watching<'_> {
             FromCapturer::Read(read) => {
                 self.read = Some(read);
                 self.phase = Phase::Keeping;
+                self.looked = self.looker.take().map(Looker::finish);
                 self.end = Some(MonotonicClock.now().after(STORE_DEADLINE).after(FAREWELL));
             }
             FromCapturer::Kept(kept) => return Ok(Some(kept.err())),
@@ -169,6 +197,29 @@ impl Watching<'_> {
             }
         }
         Ok(None)
+    }
+
+    fn started(&mut self, strace: u32) {
+        (self.phase, self.end) = (Phase::Running, None);
+        if let Purpose::Explain { deadline } = self.plan.purpose {
+            let now = MonotonicClock.now();
+            self.looker = Some(Looker::new(strace, now));
+            self.deadline = deadline.map(|deadline| now.after(deadline));
+        }
+    }
+
+    /// Looks at the tasks when it is time to, and ends the command at its deadline.
+    fn look(&mut self, now: MonotonicTime) {
+        if let Some(looker) = self.looker.as_mut().filter(|looker| now >= looker.next()) {
+            looker.look(now);
+        }
+        if self.deadline.take_if(|deadline| now >= *deadline).is_some()
+            && let Purpose::Explain { deadline } = self.plan.purpose
+            && matches!(self.phase, Phase::Running | Phase::Leavable)
+        {
+            self.past_deadline = deadline;
+            self.ask_to_end(ToCapturer::Stop);
+        }
     }
 
     fn leavable(&mut self, sentence: &str) {
@@ -215,7 +266,7 @@ impl Watching<'_> {
             read.put_into(&mut record);
             record
         });
-        let Read { summary, ending, not_executed, left, .. } = *read;
+        let Read { summary, ending, elapsed, not_executed, left, .. } = *read;
         if let Some(reason) = not_executed {
             let of = match &self.plan.subject {
                 CaptureSubject::Command(command) => {
@@ -230,7 +281,9 @@ impl Watching<'_> {
             Destination::File(path) if lost.is_none() => path.clone(),
             _ => self.path,
         };
-        Ok(Captured { about: self.about, summary, ending, trust, record, path, left, lost })
+        let (looked, past_deadline) = (self.looked.unwrap_or_default(), self.past_deadline);
+        let explained = elapsed.map(|elapsed| CapturedTime { elapsed, looked, past_deadline });
+        Ok(Captured { about: self.about, summary, ending, trust, record, path, left, lost, explained })
     }
 
     /// The capturer has ended without a last word.

@@ -27,5 +27,5 @@ mod talk;
 
 pub use calibration::perform_calibrating_calls;
 pub use destination::Destination;
-pub use keeping::{CaptureAttendant, Captured, conduct_capture};
-pub use plan::{Capture, CaptureSubject};
+pub use keeping::{CaptureAttendant, Captured, CapturedTime, conduct_capture};
+pub use plan::{Capture, CaptureSubject, Purpose};

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use iolag_model::{Nanoseconds, TraceSummary};
 use iolag_trace::{
-    Call, Edge, EdgeKind, Ended, PathId, ProgramEnd, Sink, Summariser, Tables, TaskId, TraceWriter,
+    Call, Divider, Edge, EdgeKind, Ended, PathId, Peer, ProgramEnd, Sink, Summariser, Tables, TaskId,
+    TraceWriter,
 };
 
 use super::rights::Rights;
@@ -18,6 +19,8 @@ pub(super) struct Observer<W> {
     writer: Option<TraceWriter<W>>,
     trouble: Option<String>,
     summary: Summariser,
+    /// Present where the time that passes is to be divided.
+    divider: Option<Divider>,
     rights: Rights,
     /// What the last call was about, and why it failed.
     last: (Option<PathId>, u16),
@@ -42,11 +45,22 @@ impl<W: Write> Observer<W> {
             writer: Some(writer),
             trouble: None,
             summary: Summariser::new(overhead),
+            divider: None,
             rights,
             last: (None, 0),
             executed: Executed::NotYet,
             ended: None,
         }
+    }
+
+    /// The same, which also divides the time that passes.
+    pub(super) fn dividing(self, divider: Option<Divider>) -> Self {
+        Self { divider, ..self }
+    }
+
+    /// What divided the time, if that was wanted.
+    pub(super) const fn take_divider(&mut self) -> Option<Divider> {
+        self.divider.take()
     }
 
     /// How the first task ended, once it has.
@@ -90,6 +104,7 @@ impl<W: Write> Sink for Observer<W> {
         if self.executed == Executed::NotYet && call.errno != 0 && tables.names.name(call.name) == b"execve" {
             self.executed = Executed::Refused(call.errno);
         }
+        self.divider.as_mut().map_or(Ok(()), |divider| divider.call(call, tables))?;
         self.summary.call(call, tables)
     }
 
@@ -112,7 +127,20 @@ impl<W: Write> Sink for Observer<W> {
             }
             _ => {}
         }
+        self.divider.as_mut().map_or(Ok(()), |divider| divider.edge(edge, tables))?;
         self.summary.edge(edge, tables)
+    }
+
+    fn speaks(&mut self, task: TaskId, descriptor: i32, peer: Peer, tables: &Tables) {
+        if let Some(divider) = &mut self.divider {
+            divider.speaks(task, descriptor, peer, tables);
+        }
+    }
+
+    fn ends(&mut self, moment: Nanoseconds) {
+        if let Some(divider) = &mut self.divider {
+            divider.ends(moment);
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use iolag_model::Nanoseconds;
 use iolag_trace::Network;
 
 use super::destination::Destination;
@@ -15,6 +16,20 @@ pub struct Capture {
     pub network: Network,
     /// Where the trace is kept.
     pub destination: Destination,
+    /// What else is wanted.
+    pub purpose: Purpose,
+}
+
+/// What a trace is captured for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// To be kept.
+    Trace,
+    /// To say where the time went: the time that passes is divided, and tasks are looked at while they wait.
+    Explain {
+        /// When the command is ended, if it has not done so by itself.
+        deadline: Option<Nanoseconds>,
+    },
 }
 
 /// What is traced.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use iolag_model::{RunRecord, TraceAbout, TraceEnding, TraceSummary, Trust};
+use iolag_model::{RunRecord, TraceAbout, TraceElapsed, TraceEnding, TraceSummary, Trust};
 use serde::{Deserialize, Serialize};
 
 /// From the capturer to the keeper.
@@ -18,7 +18,10 @@ pub(super) enum FromCapturer {
         record: Option<Box<RunRecord>>,
     },
     /// strace is there, and with it the command.
-    Started,
+    Started {
+        /// The process of strace.
+        strace: u32,
+    },
     /// The command has ended, but not all that it has started.
     LeftBehind,
     /// The command has not taken a Ctrl-C, since it waits in the kernel: where.
@@ -36,6 +39,8 @@ pub(super) enum FromCapturer {
 pub(super) struct Read {
     pub(super) summary: TraceSummary,
     pub(super) ending: TraceEnding,
+    /// Where the time that passed went, if that was wanted.
+    pub(super) elapsed: Option<TraceElapsed>,
     /// Programs that ran without their rights.
     pub(super) without_rights: Vec<String>,
     /// What could not be ended, by name and where it waits.

@@ -5,7 +5,7 @@ use std::path::Path;
 use iolag_analysis::{RunAnalysis, analyse_trace};
 use iolag_conduct::{
     Capture, CaptureAttendant, CaptureSubject, Captured, Destination, ExitCode, Failure, Keeper, NewTrace,
-    STORE_DEADLINE, absolute, become_keeper, conduct_capture, record_of_trace_file, send_scouts,
+    Purpose, STORE_DEADLINE, absolute, become_keeper, conduct_capture, record_of_trace_file, send_scouts,
     trace_content,
 };
 use iolag_model::{TraceAbout, TraceNetwork, TraceOrigin, format_duration, one_line};
@@ -13,7 +13,7 @@ use iolag_report::{CheckRows, run_text};
 
 use crate::args::{Common, Trace};
 use crate::commands::runs::show;
-use crate::commands::{store_of, typed};
+use crate::commands::{store_of, typed_but_arguments};
 use crate::output::{self, Kept, notice};
 
 /// Runs the command.
@@ -23,10 +23,10 @@ use crate::output::{self, Kept, notice};
 pub(super) fn run(options: &Trace, common: &Common) -> Result<ExitCode, Failure> {
     let subject = subject(options)?;
     refuse(options, common)?;
-    let keeper = become_keeper(store_of(common), typed_but_arguments(options))?;
+    let keeper = become_keeper(store_of(common), typed_but_arguments(&options.command))?;
     let network = if options.with.is_some() { TraceNetwork::Traced } else { TraceNetwork::Left };
     let destination = destination(options, common, &keeper)?;
-    let capture = Capture { subject, network, destination };
+    let capture = Capture { subject, network, destination, purpose: Purpose::Trace };
     let captured = conduct_capture(&capture, &keeper, &mut Teller { common })?;
     report(captured, common)
 }
@@ -46,21 +46,21 @@ fn refuse(options: &Trace, common: &Common) -> Result<(), Failure> {
             "--anonymise goes with --from: trace into a file with -o, then iolag trace --from FILE --anonymise",
         ));
     }
+    if options.attach.is_none() { refuse_printed_document(common) } else { Ok(()) }
+}
+
+/// No document is printed where a command prints.
+///
+/// # Errors
+/// If that was wanted.
+pub(in crate::commands) fn refuse_printed_document(common: &Common) -> Result<(), Failure> {
     let is_printed = common.json.as_deref().is_some_and(|path| path == Path::new("-"));
-    if is_printed && options.attach.is_none() {
+    if is_printed {
         return Err(Failure::usage(
             "the command itself writes to standard output: name a file with --json FILE",
         ));
     }
     Ok(())
-}
-
-/// The command as it was typed, but for what the traced program was given.
-fn typed_but_arguments(options: &Trace) -> Vec<String> {
-    let mut typed = typed();
-    let arguments = options.command.len().saturating_sub(1);
-    typed.truncate(typed.len().saturating_sub(arguments));
-    typed
 }
 
 fn destination(options: &Trace, common: &Common, keeper: &Keeper) -> Result<Destination, Failure> {
@@ -80,8 +80,8 @@ fn destination(options: &Trace, common: &Common, keeper: &Keeper) -> Result<Dest
 }
 
 /// Tells the user before and after; nothing while the command has the terminal, unless it must.
-struct Teller<'a> {
-    common: &'a Common,
+pub(in crate::commands) struct Teller<'a> {
+    pub(in crate::commands) common: &'a Common,
 }
 
 impl CaptureAttendant for Teller<'_> {
@@ -111,7 +111,7 @@ impl CaptureAttendant for Teller<'_> {
 
 /// What it comes to, as `iolag show` tells it.
 fn report(captured: Captured, common: &Common) -> Result<ExitCode, Failure> {
-    let Captured { about, summary, ending, trust, record, path, left, lost } = captured;
+    let Captured { about, summary, ending, trust, record, path, left, lost, .. } = captured;
     let code = match (&lost, &ending.cut) {
         (None, None) => ExitCode::Fine,
         _ => ExitCode::Incomplete,

@@ -7,6 +7,8 @@ mod from;
 
 use iolag_conduct::{ExitCode, Failure};
 
+pub(super) use self::capturing::{Teller, refuse_printed_document};
+
 use crate::args::{Common, Trace};
 use crate::commands::refuse_equal_names;
 use crate::output;

@@ -9,7 +9,7 @@ mod session;
 use iolag_fixtures::{current_test, skip};
 
 /// Whether strace is there and may trace; says so if not.
-fn may_trace() -> bool {
+pub(crate) fn may_trace() -> bool {
     let tried = std::process::Command::new("strace").args(["-o", "/dev/null", "true"]).status();
     let may = tried.is_ok_and(|status| status.success());
     if !may {

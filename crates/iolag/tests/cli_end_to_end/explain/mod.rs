@@ -1,5 +1,7 @@
 //! `iolag explain` where it is known what is slow.
 
+mod command;
+
 use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -18,6 +20,10 @@ fn with_names(directory: &Path) {
         fs::write(directory.join(format!("name-{name}")), "").unwrap();
     }
 }
+
+/// Where a mount of ours is seen by nobody else, glibc finds the socket where it looks for it.
+const WITH_SLOW_NAMES: &str =
+    "mount -t tmpfs none /run && mkdir /run/nscd && mount --bind \"$1\" /run/nscd && shift && exec \"$@\"";
 
 fn document(done: &Finished) -> Value {
     assert_eq!(done.code, Some(0), "{done:?}");
@@ -94,11 +100,9 @@ fn a_name_service_that_waits_half_a_second_is_named_with_its_share() {
     let service = scene.path().join("nscd");
     fs::create_dir(&service).unwrap();
     serve_names_slowly(UnixListener::bind(service.join("socket")).unwrap(), Duration::from_millis(500));
-    // Where a mount of ours is seen by nobody else, glibc finds the socket where it looks for it.
-    let script = "mount -t tmpfs none /run && mkdir /run/nscd && mount --bind \"$1\" /run/nscd && shift && exec \"$@\"";
     let target = scene.target();
     let explain = |more: &[&str]| {
-        let mut arguments = vec!["--mount", "--propagation", "private", "sh", "-c", script, "sh"];
+        let mut arguments = vec!["--mount", "--propagation", "private", "sh", "-c", WITH_SLOW_NAMES, "sh"];
         let (service, store) = (service.to_str().unwrap().to_owned(), scene.store());
         arguments.extend([&service, env!("CARGO_BIN_EXE_iolag"), "--store", store.to_str().unwrap()]);
         arguments.extend(["explain", target.to_str().unwrap()]);
