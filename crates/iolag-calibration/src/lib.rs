@@ -19,7 +19,6 @@ pub mod results;
 pub mod row;
 pub mod runs;
 mod seed;
-pub mod set_up;
 mod step_oracle;
 
 pub use measured::{Amount, Judgement, Limit, Measured};

@@ -14,8 +14,8 @@ use crate::measured::{Judgement, Measured};
 use crate::power::Power;
 use crate::process::Process;
 use crate::quiet::{Load, Quiet};
+use crate::runs::set_up::SetUps;
 use crate::runs::{Runs, Workload};
-use crate::set_up::SetUps;
 
 /// One row.
 #[derive(Debug, Clone, PartialEq)]

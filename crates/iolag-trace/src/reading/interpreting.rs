@@ -7,7 +7,7 @@ use super::kernel::{Entry, Kernel, Standing};
 use crate::calls::{Effect, Group, Shape, bits};
 use crate::state::Opened;
 use crate::text::arguments::{Arguments, Descriptor, number, quoted};
-use crate::text::outcome::Outcome;
+use crate::text::outcome::{Outcome, outcome};
 use crate::text::quoted::unescape;
 use crate::trace::{Call, CallName, PathId, Sharing, Tables};
 
@@ -224,4 +224,11 @@ pub(super) fn closes_at_execute(call: &Call, shape: &Shape, text: &[u8]) -> bool
         // Each kind of descriptor has a word of its own for that.
         _ => memmem::find(text, b"CLOEXEC").is_some(),
     }
+}
+
+/// Whether it is a call on a file of which strace, with nothing between, tells that it never came back: the task ended in it, and when is told next.
+pub(super) fn is_never_back(shape: Shape, text: &[u8]) -> bool {
+    (shape.path.is_some() || shape.descriptor.is_some())
+        && text.trim_ascii_end().ends_with(b"= ?")
+        && Arguments::split(text).and_then(|(_, rest)| outcome(rest)) == Some(Outcome::default())
 }

@@ -8,7 +8,7 @@ use iolag_model::Nanoseconds;
 use super::beginning::Beginning;
 use super::clock::{Clock, Clockwork};
 use super::effects::Done;
-use super::interpreting::{Asked, Interpreter, entry, field, sharing};
+use super::interpreting::{Asked, Interpreter, entry, field, is_never_back, sharing};
 use super::kernel::{Begun, Entry, Kernel, Whose};
 use crate::calls::{Effect, Shape, shape_of};
 use crate::text::arguments::{Arguments, Descriptor, number};
@@ -476,13 +476,6 @@ struct Resumption {
     took: Option<Nanoseconds>,
     /// The task that it began, if that was seen before.
     child: Option<u32>,
-}
-
-/// Whether it is a call on a file of which strace, with nothing between, tells that it never came back: the task ended in it, and when is told next.
-fn is_never_back(shape: Shape, text: &[u8]) -> bool {
-    (shape.path.is_some() || shape.descriptor.is_some())
-        && text.trim_ascii_end().ends_with(b"= ?")
-        && Arguments::split(text).and_then(|(_, rest)| outcome(rest)) == Some(Outcome::default())
 }
 
 const ATTACHED: &[u8] = b"strace: Process ";

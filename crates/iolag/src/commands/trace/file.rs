@@ -9,11 +9,10 @@ use iolag_analysis::figure::FigureChoice;
 use iolag_analysis::{RunAnalysis, analyse_trace};
 use iolag_conduct::{Failure, absolute, figures_without_samples, read_trace, record_of_trace_file};
 use iolag_model::{RunRecord, one_line};
-use iolag_report::{Tone, run_text};
+use iolag_report::{Tone, run_text, write_json};
 
 use crate::args::{Common, MetadataForm};
 use crate::commands::runs::figures::RunWithFigures;
-use crate::commands::runs::show;
 use crate::look::Look;
 use crate::output::Printed;
 
@@ -73,7 +72,7 @@ pub fn with_figures(path: &Path) -> Result<RunWithFigures, Failure> {
 pub fn printed(path: &Path, form: MetadataForm, common: &Common, look: Look) -> Result<Printed, Failure> {
     let (record, analysis) = open(path)?;
     if form == MetadataForm::Json {
-        let text = String::from_utf8(show::json(&record, &analysis)?).map_err(Failure::bug)?;
+        let text = json(&record, &analysis)?;
         return Ok(Printed {
             document: common.json.as_ref().map(|_| text.clone()),
             text,
@@ -94,9 +93,15 @@ pub(super) fn printed_with(
     Look { width, colour, rows }: Look,
 ) -> Result<Printed, Failure> {
     let document = match common.json {
-        Some(_) => Some(String::from_utf8(show::json(record, analysis)?).map_err(Failure::bug)?),
+        Some(_) => Some(json(record, analysis)?),
         None => None,
     };
     let text = run_text(analysis, rows, width, colour) + "\n" + head;
     Ok(Printed { text, document, ..Printed::default() })
+}
+
+fn json(record: &RunRecord, analysis: &RunAnalysis) -> Result<String, Failure> {
+    let mut document = Vec::new();
+    write_json(record, analysis, &mut document).map_err(Failure::bug)?;
+    String::from_utf8(document).map_err(Failure::bug)
 }
