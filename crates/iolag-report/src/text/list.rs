@@ -115,6 +115,10 @@ pub(super) fn started(run: &RunRecord) -> String {
 }
 
 pub(super) fn targets(run: &RunRecord) -> String {
+    // Of a trace it is where the program was, or what was read.
+    if run.spec.workload.trace().is_some() {
+        return run.spec.targets.join(" ");
+    }
     // What others are compared with is nothing that the user asked for.
     let control = run.spec.workload.control();
     let measured = (0..).zip(&run.targets).filter(|(index, _)| control != Some(TargetIndex(*index)));

@@ -19,9 +19,11 @@ fn iolag_command(run: &RunRecord) -> Vec<String> {
     let (command, options) = described(&spec.workload).command(run);
     let mut words = vec!["iolag".to_owned()];
     words.extend(command.iter().map(|word| (*word).to_owned()));
-    words.extend(spec.targets.iter().cloned());
+    // What a traced program does, and where, is its own affair.
+    if spec.workload.trace().is_none() {
+        words.extend(spec.targets.iter().cloned());
+    }
     words.extend(options);
-    // What a traced program does is its own affair.
     if spec.workload.trace().is_none() {
         words.extend(option("--deadline", exact_duration(spec.deadline_ns)));
         words.extend(option("--seed", spec.seed));

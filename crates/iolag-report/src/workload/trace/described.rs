@@ -33,12 +33,13 @@ impl Described for TraceSpec {
     }
 
     /// The arguments of a program are not kept.
-    fn command(&self, _run: &RunRecord) -> (&'static [&'static str], Vec<String>) {
+    fn command(&self, run: &RunRecord) -> (&'static [&'static str], Vec<String>) {
         let program = || self.program.clone().unwrap_or_else(|| "COMMAND".to_owned());
         let what = match self.origin {
             TraceOrigin::Captured => vec!["--".to_owned(), program()],
             TraceOrigin::Attached => vec!["--attach".to_owned(), "PID".to_owned()],
-            TraceOrigin::Text => vec!["--from".to_owned(), "FILE".to_owned()],
+            TraceOrigin::Text if run.spec.targets.is_empty() => vec!["--from".to_owned(), "FILE".to_owned()],
+            TraceOrigin::Text => [&["--from".to_owned()], &run.spec.targets[..]].concat(),
         };
         (&["trace"], what)
     }

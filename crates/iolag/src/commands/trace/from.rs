@@ -56,6 +56,7 @@ pub(super) fn run(options: &Trace, common: &Common) -> Result<ExitCode, Failure>
     in_child("trace", || {
         let store = open_store_at(&located.root).map_err(Failure::unusable)?;
         let new = NewTrace {
+            targets: told_sources(&sources, anonymity),
             labels: options.labels.iter().cloned().collect(),
             command: typed(),
             // Of this machine until the trace says of which it is: who looks whether this process lives has to know.
@@ -71,6 +72,15 @@ pub(super) fn run(options: &Trace, common: &Common) -> Result<ExitCode, Failure>
         let head = show_head(&record, look.colour);
         tell(common, file::printed_with(&head, &record, &analysis, common, look)?)
     })
+}
+
+/// What the run says that it was read from: of a trace without names none, and of a pipe there is none.
+fn told_sources(sources: &[PathBuf], anonymity: TraceAnonymity) -> Vec<String> {
+    let files = sources.iter().filter(|path| *path != Path::new("-"));
+    match anonymity {
+        TraceAnonymity::Named => files.map(|path| path.display().to_string()).collect(),
+        TraceAnonymity::Anonymised => Vec::new(),
+    }
 }
 
 fn tell(common: &Common, printed: Printed) -> Result<(), Failure> {

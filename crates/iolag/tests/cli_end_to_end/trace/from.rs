@@ -27,6 +27,7 @@ fn a_trace_is_a_run_like_any_other() {
         list.contains("trace, prog") && list.contains("site=here") && list.contains("2023-11-14"),
         "{list}"
     );
+    assert!(list.contains(&path), "what it was read from: {list}");
     let shown = user.fine(&["show"]).output;
     assert_eq!(shown, said.output, "it is computed again");
     let document = user.document("last");
@@ -35,6 +36,10 @@ fn a_trace_is_a_run_like_any_other() {
     user.fine(&["report", "last", "-o", page.to_str().unwrap()]);
     let page = fs::read_to_string(page).unwrap();
     assert!(page.contains("What prog asked of the file systems") && page.contains("/opt/secret"));
+    assert!(
+        page.contains(&format!("<pre><code>iolag trace --from {path} --label site=here</code></pre>")),
+        "{page}"
+    );
     for arguments in [&["compare", "last", "last"][..], &["baseline", "set", "base", "last"]] {
         let said = user.iolag(arguments);
         assert_eq!(said.code, 2, "{said:?}");
