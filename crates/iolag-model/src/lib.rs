@@ -51,11 +51,12 @@ pub use sample::{Sample, SampleError};
 pub use steering::{is_steering, one_line};
 pub use time::{Anchor, Clock, MonotonicClock, MonotonicTime, Nanoseconds, SimulatedClock};
 pub use trace::{
-    CallWithoutEnd, CaptureTime, OtherDirectories, ProgramEnd, RepeatedQuestion, SearchPath,
+    AbsentName, CallWithoutEnd, CaptureTime, OtherDirectories, ProgramEnd, RepeatedQuestion, SearchPath,
     SearchedDirectory, TraceAbout, TraceActivity, TraceActivityKind, TraceAnonymity, TraceBranch, TraceCall,
     TraceCost, TraceCounts, TraceDirectory, TraceElapsed, TraceEnding, TraceKind, TraceList, TraceLookups,
     TraceMount, TraceNetwork, TraceNeverBack, TraceOrigin, TraceProgram, TraceRepeats, TraceSlot,
     TraceSummary, TraceTime, TraceTimeLine, TraceVain, TracingCost, VainDirectory, WaitEnd,
+    loader_asks_below,
 };
 pub use units::{
     UnitError, counted, exact_duration, format_bytes, format_count, format_duration, parse_bytes,

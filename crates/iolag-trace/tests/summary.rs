@@ -240,6 +240,43 @@ fn directories_that_never_had_anything_are_told_however_they_were_asked() {
     assert_eq!((vain.directories, vain.calls, vain.time_ns), (3, 8 + 8 + 5, Nanoseconds(210_000)));
     let told: Vec<_> = vain.most.iter().map(|most| (most.path.as_str(), most.exists, most.calls)).collect();
     assert_eq!(told, [("/a/1", true, 8), ("/a/2", true, 8), ("/gone", false, 5)]);
+    assert_eq!((vain.most[0].names, vain.most[2].names, vain.of_loader), (0, 5, 0));
+}
+
+#[test]
+fn names_that_are_asked_for_again_and_again_are_told_with_their_directory() {
+    let mut text = String::new();
+    for round in 0..40 {
+        let name = if round % 4 == 0 { format!("other{round}") } else { "site.cfg".to_owned() };
+        line(&mut text, 1, 0, &format!("openat(AT_FDCWD, \"/etc/app/{name}\", O_RDONLY) {ABSENT}"), 10);
+        line(&mut text, 1, 0, &format!("access(\"/etc/app/site.cfg\", R_OK) {ABSENT}"), 10);
+    }
+    let vain = summary_of(&text, 0).in_vain;
+    let [app] = &vain.most[..] else { panic!("{vain:?}") };
+    assert_eq!((app.names, app.calls, app.asked_most.len()), (11, 80, 3));
+    assert_eq!((app.asked_most[0].name.as_str(), app.asked_most[0].calls), ("site.cfg", 70));
+    assert_eq!((app.asked_most[1].name.as_str(), app.asked_most[1].calls), ("other0", 1));
+}
+
+#[test]
+fn what_the_loader_looks_for_is_of_the_directory_that_was_named() {
+    let mut text = String::new();
+    for directory in ["/opt/one", "/opt/two"] {
+        for below in ["/glibc-hwcaps/x86-64-v3", "/tls/haswell", "/tls", ""] {
+            line(
+                &mut text,
+                1,
+                0,
+                &format!("openat(AT_FDCWD, \"{directory}{below}/libm.so.6\", O_RDONLY) {ABSENT}"),
+                10,
+            );
+        }
+    }
+    // This one has libraries, though none for just this processor.
+    line(&mut text, 1, 0, &format!("openat(AT_FDCWD, \"/lib/tls/libm.so.6\", O_RDONLY) {ABSENT}"), 10);
+    line(&mut text, 1, 0, "openat(AT_FDCWD, \"/lib/libm.so.6\", O_RDONLY) = 3", 10);
+    let vain = summary_of(&text, 0).in_vain;
+    assert_eq!((vain.directories, vain.of_loader), (9, 6));
 }
 
 #[test]

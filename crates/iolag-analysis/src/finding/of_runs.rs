@@ -1,6 +1,8 @@
 //! What may be found in a run: one table, and the values of each.
 
-use iolag_model::{ErrorClass, GeneratorLimit, Nanoseconds, Operation, RepeatedQuestion, TraceCall, WaitEnd};
+use iolag_model::{
+    AbsentName, ErrorClass, GeneratorLimit, Nanoseconds, Operation, RepeatedQuestion, TraceCall, WaitEnd,
+};
 
 use super::table::findings;
 use super::{Finding, FollowedFailure};
@@ -369,6 +371,10 @@ pub struct AskedInVain {
     pub share: TracedShare,
     /// In how many directories.
     pub directories: u64,
+    /// Those of them that the loader of programs looks for below others of them.
+    pub of_loader: u64,
+    /// Paths that most of the calls were about, if that is a few ones in one or two directories: no list is too long then.
+    pub same: Vec<AbsentName>,
     /// What most of them were asked for.
     pub searched: Searched,
     /// Whether the variable for that was set.
@@ -390,6 +396,8 @@ pub struct SearchedInVain {
     pub set: SetVariables,
     /// How many directories never had any of it.
     pub directories: u64,
+    /// Those of them that the loader of programs looks for below others of them.
+    pub of_loader: u64,
     /// How many names were looked for.
     pub names: u64,
     /// Some of them.

@@ -2,6 +2,7 @@
 
 mod about;
 mod elapsed;
+mod loader;
 mod summary;
 
 pub use about::{
@@ -9,8 +10,10 @@ pub use about::{
     TraceOrigin, TracingCost,
 };
 pub use elapsed::{TraceActivity, TraceActivityKind, TraceElapsed, TraceList};
+pub use loader::loader_asks_below;
 pub use summary::{
-    CallWithoutEnd, OtherDirectories, RepeatedQuestion, SearchPath, SearchedDirectory, TraceBranch,
-    TraceCall, TraceCounts, TraceDirectory, TraceKind, TraceLookups, TraceNeverBack, TraceProgram,
-    TraceRepeats, TraceSlot, TraceSummary, TraceTime, TraceTimeLine, TraceVain, VainDirectory, WaitEnd,
+    AbsentName, CallWithoutEnd, OtherDirectories, RepeatedQuestion, SearchPath, SearchedDirectory,
+    TraceBranch, TraceCall, TraceCounts, TraceDirectory, TraceKind, TraceLookups, TraceNeverBack,
+    TraceProgram, TraceRepeats, TraceSlot, TraceSummary, TraceTime, TraceTimeLine, TraceVain, VainDirectory,
+    WaitEnd,
 };

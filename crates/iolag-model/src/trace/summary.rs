@@ -163,6 +163,9 @@ pub struct SearchedDirectory {
 pub struct TraceVain {
     /// How many.
     pub directories: u64,
+    /// Those of them that the loader of programs looks for below others of them: [`crate::loader_asks_below`].
+    #[serde(default)]
+    pub of_loader: u64,
     /// Calls on them, and for names in them.
     pub calls: u64,
     /// How long those took.
@@ -181,10 +184,25 @@ pub struct VainDirectory {
     /// A name that was looked for in it; one with a dot rather than another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looked_for: Option<String>,
+    /// How many different names were looked for in it.
+    #[serde(default)]
+    pub names: u64,
+    /// The names that were asked for most often.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asked_most: Vec<AbsentName>,
     /// Calls on it, and for names in it.
     pub calls: u64,
     /// How long those took.
     pub time_ns: Nanoseconds,
+}
+
+/// A name that is not there.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AbsentName {
+    /// The name, in its directory.
+    pub name: String,
+    /// How often it was asked for.
+    pub calls: u64,
 }
 
 /// Questions that were asked again although nothing had changed.

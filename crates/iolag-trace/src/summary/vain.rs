@@ -6,9 +6,9 @@
 //! Limits: who lists a directory for its own sake, and never touches what is in it, does so once or twice.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use iolag_model::{Nanoseconds, TraceCounts, TraceVain, VainDirectory};
+use iolag_model::{AbsentName, Nanoseconds, TraceCounts, TraceVain, VainDirectory, loader_asks_below};
 
 use super::places::Places;
 use crate::calls::{Effect, Shape};
@@ -16,6 +16,9 @@ use crate::trace::{Call, PathId, Tables, lexical, path_text};
 
 /// Who asks less often whether a directory has changed does not search in it.
 const ASKED_MIN: u32 = 3;
+
+/// Names of a directory that are told with how often each was asked for.
+const ASKED_MOST: usize = 3;
 
 const FILE_TYPE: u32 = 0o170_000;
 const DIRECTORY: u32 = 0o040_000;
@@ -28,6 +31,34 @@ struct OnPath {
     asked: u32,
     is_directory: bool,
     time: u64,
+}
+
+/// What was looked for in a directory.
+#[derive(Debug, Clone, Default)]
+struct Names<'a> {
+    count: u64,
+    /// One of them; one with a dot says more of what was looked for.
+    example: Option<&'a [u8]>,
+    /// Those that were asked for most often.
+    most: Vec<(u32, &'a [u8])>,
+}
+
+impl<'a> Names<'a> {
+    fn add(&mut self, name: &'a [u8], calls: u32) {
+        self.count += 1;
+        if self.example.is_none_or(|known| !known.contains(&b'.') && name.contains(&b'.')) {
+            self.example = Some(name);
+        }
+        // Of equals the first.
+        let place = self.most.partition_point(|(more, _)| *more >= calls);
+        self.most.insert(place, (calls, name));
+        self.most.truncate(ASKED_MOST);
+    }
+
+    fn most(&self) -> Vec<AbsentName> {
+        let told = self.most.iter();
+        told.map(|(calls, name)| AbsentName { name: path_text(name), calls: u64::from(*calls) }).collect()
+    }
 }
 
 /// What is known of each path.
@@ -55,18 +86,16 @@ impl Vain {
         }
     }
 
-    /// A name that was asked for in each of these directories; one with a dot says more of what was looked for.
-    fn look_for_names<'a>(&self, names: &mut HashMap<&[u8], Option<&'a [u8]>>, tables: &'a Tables) {
+    /// What was looked for in each of these directories.
+    fn look_for_names<'a>(&self, names: &mut HashMap<&[u8], Names<'a>>, tables: &'a Tables) {
         for (path, own) in tables.paths.iter().zip(&self.paths) {
             let split = path.iter().rposition(|byte| *byte == b'/');
             let Some((directory, name)) = split.map(|at| (&path[..at], &path[at + 1..])) else { continue };
-            if own.calls == 0 || name.is_empty() {
-                continue;
-            }
-            if let Some(known) = names.get_mut(directory)
-                && known.is_none_or(|known| !known.contains(&b'.') && name.contains(&b'.'))
+            if own.calls > 0
+                && !name.is_empty()
+                && let Some(known) = names.get_mut(directory)
             {
-                *known = Some(name);
+                known.add(name, own.calls);
             }
         }
     }
@@ -97,21 +126,30 @@ impl Vain {
         vain.extend(again.map(|(directory, own)| (directory, true, own.calls.into(), own.time)));
         vain.sort_by(|one, other| (Reverse(one.2), &one.0).cmp(&(Reverse(other.2), &other.0)));
         let told = vain.iter().take(most);
-        let mut names: HashMap<&[u8], Option<&[u8]>> =
-            told.clone().map(|(path, ..)| (path.as_slice(), None)).collect();
+        let mut names: HashMap<&[u8], Names<'_>> =
+            told.clone().map(|(path, ..)| (path.as_slice(), Names::default())).collect();
         self.look_for_names(&mut names, tables);
-        let told = told.map(|(path, exists, calls, time)| VainDirectory {
-            path: path_text(path),
-            exists: *exists,
-            looked_for: names.get(path.as_slice()).copied().flatten().map(path_text),
-            calls: *calls,
-            time_ns: Nanoseconds(*time),
+        let told = told.map(|(path, exists, calls, time)| {
+            let names = names.remove(path.as_slice()).unwrap_or_default();
+            VainDirectory {
+                path: path_text(path),
+                exists: *exists,
+                looked_for: names.example.map(path_text),
+                names: names.count,
+                asked_most: names.most(),
+                calls: *calls,
+                time_ns: Nanoseconds(*time),
+            }
         });
+        let told: Vec<VainDirectory> = told.collect();
+        let all: HashSet<&[u8]> = vain.iter().map(|(path, ..)| path.as_slice()).collect();
+        let is_of_loader = |path: &&&[u8]| loader_asks_below(path).is_some_and(|above| all.contains(above));
         TraceVain {
             directories: vain.len() as u64,
+            of_loader: all.iter().filter(is_of_loader).count() as u64,
             calls: vain.iter().map(|(_, _, calls, _)| calls).sum(),
             time_ns: Nanoseconds(vain.iter().map(|(_, _, _, time)| time).sum()),
-            most: told.collect(),
+            most: told,
         }
     }
 }

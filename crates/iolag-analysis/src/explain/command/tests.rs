@@ -149,6 +149,7 @@ fn what_to_change_is_what_its_trace_says() {
                 calls: 2,
                 ..Default::default()
             }],
+            ..iolag_model::TraceVain::default()
         },
         ..TraceSummary::default()
     };

@@ -5,7 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use iolag_model::{Nanoseconds, SearchPath, TraceAbout, TraceCall, TraceSummary, VainDirectory};
+use iolag_model::{
+    AbsentName, Nanoseconds, SearchPath, SearchedDirectory, TraceAbout, TraceCall, TraceSummary, TraceVain,
+    VainDirectory, loader_asks_below,
+};
 
 use super::lists::{Searched, SetVariables};
 use super::never_back::never_back;
@@ -27,12 +30,17 @@ const LONG_CALL: Nanoseconds = Nanoseconds::from_milliseconds(100);
 /// ... if it takes this much of all time in storage.
 const LONG_SHARE: f64 = 0.1;
 const EXAMPLES: usize = 3;
+/// Most of the calls in vain are about the same if so few paths in so few directories have more than this share of them: whoever looks along a list
+/// asks for more, or in more places.
+const SAME_PATHS: usize = 3;
+const SAME_DIRECTORIES: usize = 2;
+const SHARE_SAME: f64 = 0.5;
 
 /// All that was found.
 pub(crate) fn findings(summary: &TraceSummary, about: &TraceAbout) -> Vec<RunFinding> {
     let lists = &about.lists;
     let in_vain = asked_in_vain(summary, lists);
-    let searched = searched_in_vain(summary, lists);
+    let searched = searched_in_vain(summary, lists, in_vain.as_ref());
     let again = asked_again(summary);
     let mut found: Vec<RunFinding> = never_back(summary, about).into_iter().collect();
     found.extend(in_vain.into_iter().chain(searched).chain(again));
@@ -77,18 +85,30 @@ fn asked_in_vain(summary: &TraceSummary, lists: &[String]) -> Option<RunFinding>
     }
     let searched = calls.iter().max_by_key(|(_, calls)| **calls).map(|(searched, _)| *searched)?;
     let are_of_it = |directory: &&VainDirectory| Searched::of_directory(directory, summary) == searched;
+    let of_loader = |directory: &VainDirectory| {
+        searched == Searched::Libraries && loader_asks_below(directory.path.as_bytes()).is_some()
+    };
     // Some are only on the way to others.
     let is_on_the_way = |directory: &VainDirectory| {
         let below = |other: &VainDirectory| {
-            other.path.strip_prefix(directory.path.as_str()).is_some_and(|rest| rest.starts_with('/'))
+            let is_below =
+                other.path.strip_prefix(directory.path.as_str()).is_some_and(|rest| rest.starts_with('/'));
+            is_below && !of_loader(other)
         };
         vain.most.iter().any(below)
     };
-    let shown: Vec<&VainDirectory> =
-        vain.most.iter().filter(are_of_it).filter(|directory| !is_on_the_way(directory)).collect();
+    let shown: Vec<&VainDirectory> = vain
+        .most
+        .iter()
+        .filter(are_of_it)
+        .filter(|directory| !is_on_the_way(directory) && !of_loader(directory))
+        .collect();
+    let same = if searched == Searched::Anything { asked_most(vain) } else { Vec::new() };
     let found = AskedInVain {
         share,
         directories: vain.directories,
+        of_loader: if searched == Searched::Libraries { vain.of_loader } else { 0 },
+        same,
         searched,
         set: SetVariables::of(searched, lists),
         are_there: shown.iter().all(|directory| directory.exists),
@@ -97,22 +117,62 @@ fn asked_in_vain(summary: &TraceSummary, lists: &[String]) -> Option<RunFinding>
     Some(RunFinding::new(RunFound::AskedInVain(found), severity))
 }
 
+/// The paths that most of the calls were about, if they are few, and in one or two directories.
+fn asked_most(vain: &TraceVain) -> Vec<AbsentName> {
+    let paths =
+        vain.most.iter().take(SAME_DIRECTORIES).flat_map(|VainDirectory { path, asked_most, .. }| {
+            let in_it = |asked: &AbsentName| AbsentName {
+                name: format!("{}/{}", path.trim_end_matches('/'), asked.name),
+                calls: asked.calls,
+            };
+            asked_most.iter().map(in_it).collect::<Vec<_>>()
+        });
+    let mut paths: Vec<AbsentName> = paths.collect();
+    paths.sort_by_key(|path| std::cmp::Reverse(path.calls));
+    for few in 1..=SAME_PATHS.min(paths.len()) {
+        let calls: u64 = paths[..few].iter().map(|path| path.calls).sum();
+        if part(calls, vain.calls) > SHARE_SAME {
+            paths.truncate(few);
+            return paths;
+        }
+    }
+    Vec::new()
+}
+
 /// Search paths of which some directories have other things, but never what is looked for along them; what was asked in vain altogether is told already.
-fn searched_in_vain(summary: &TraceSummary, lists: &[String]) -> Vec<RunFinding> {
+fn searched_in_vain(
+    summary: &TraceSummary,
+    lists: &[String],
+    in_vain: Option<&RunFinding>,
+) -> Vec<RunFinding> {
+    let told_for = in_vain.and_then(|finding| match &finding.found {
+        RunFound::AskedInVain(found) => Some(found.searched),
+        _ => None,
+    });
+    // Of many only some are listed.
+    let is_cut = summary.in_vain.directories > summary.in_vain.most.len() as u64;
     let told: BTreeSet<&str> = summary.in_vain.most.iter().map(|directory| directory.path.as_str()).collect();
     let mut found = Vec::new();
     for path in &summary.search_paths {
         let never = || path.directories.iter().filter(|directory| directory.found == 0);
         let (directories, calls) = path.in_vain();
-        let is_told = never().all(|directory| told.contains(directory.path.as_str()));
+        let searched = Searched::of_names(&path.examples, summary);
+        let is_listed = |directory: &SearchedDirectory| told.contains(directory.path.as_str());
+        let is_same_list = is_cut && told_for == Some(searched) && never().any(is_listed);
+        let is_told = is_same_list || never().all(is_listed);
         let share = share(calls, time_in_vain(path, calls), summary);
         let Some(severity) = judged(share, SHARE_MIN).filter(|_| !is_told) else { continue };
-        let searched = Searched::of_names(&path.examples, summary);
+        let of_loader = never().filter(|directory| {
+            let above = loader_asks_below(directory.path.as_bytes());
+            above.is_some_and(|above| never().any(|other| other.path.as_bytes() == above))
+        });
+        let of_loader = if searched == Searched::Libraries { of_loader.count() as u64 } else { 0 };
         let searched = SearchedInVain {
             share,
             searched,
             set: SetVariables::of(searched, lists),
             directories: directories as u64,
+            of_loader,
             names: path.names,
             looked_for: path.examples.clone(),
             examples: never().take(EXAMPLES).map(|directory| directory.path.clone()).collect(),

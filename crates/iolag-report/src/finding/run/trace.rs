@@ -46,19 +46,33 @@ impl InWords for NeverBack {
 
 impl InWords for AskedInVain {
     fn sentence(&self, _about: &About<'_>) -> String {
-        let directories = counted(self.directories, "directory", "directories");
-        let examples = some(&self.examples, self.directories);
-        format!("{} asked in {directories} that never had anything{examples}.", of_all(self.share))
+        let calls = of_all(self.share);
+        if !self.same.is_empty() {
+            let times = |calls| counted(calls, "time", "times");
+            let same = self.same.iter().map(|it| format!("{} ({})", one_line(&it.name), times(it.calls)));
+            let same = joined(same.collect());
+            return format!("{calls} asked for what is not there, most of them again and again for {same}.");
+        }
+        let listed = self.directories.saturating_sub(self.of_loader);
+        let directories = counted(listed, "directory", "directories");
+        let examples = some(&self.examples, listed);
+        let below = below(self.of_loader);
+        format!("{calls} asked in {directories} that never had anything{examples}{below}.")
     }
 
     fn advice(&self) -> Cow<'static, str> {
-        advice(self.searched, self.set)
+        match self.same.len() {
+            0 => advice(self.searched, self.set),
+            1 => "Have the program remember that this file is not there, or create it.".into(),
+            _ => "Have the program remember that these files are not there, or create them.".into(),
+        }
     }
 }
 
 impl InWords for SearchedInVain {
     fn sentence(&self, _about: &About<'_>) -> String {
-        let directories = counted(self.directories, "directory", "directories");
+        let listed = self.directories.saturating_sub(self.of_loader);
+        let directories = counted(listed, "directory", "directories");
         let what = match self.searched {
             Searched::PythonModules => "modules",
             Searched::Libraries => "libraries",
@@ -68,13 +82,16 @@ impl InWords for SearchedInVain {
             Searched::Locales => "what a language needs",
             Searched::Anything => "names",
         };
-        let examples = some(&self.examples, self.directories);
+        let examples = some(&self.examples, listed);
+        let looked_for = joined(self.looked_for.iter().map(|name| one_line(name)).collect());
+        let such_as = if (self.looked_for.len() as u64) < self.names { "such as " } else { "" };
         format!(
-            "{} looked for {what} in {directories} that never {} them{examples}; {} ({}) were looked for along that list.",
+            "{} looked for {what} in {directories} that never {} them{examples}{}; {} ({such_as}{looked_for}) {} looked for along that list.",
             of_all(self.share),
-            if self.directories == 1 { "has" } else { "have" },
+            if listed == 1 { "has" } else { "have" },
+            below(self.of_loader),
             counted(self.names, "name", "names"),
-            joined(self.looked_for.iter().map(|name| one_line(name)).collect())
+            if self.names == 1 { "was" } else { "were" },
         )
     }
 
@@ -137,6 +154,14 @@ fn of_all(share: TracedShare) -> String {
     format!("{} of {of} ({part}{})", format_count(share.calls), time.unwrap_or_default())
 }
 
+/// What the loader of programs adds to the directories that it was given.
+fn below(of_loader: u64) -> String {
+    match of_loader {
+        0 => String::new(),
+        some => format!(", and in {} that the loader looks for below them", format_count(some)),
+    }
+}
+
 /// Names of all, or of one of many.
 fn some(examples: &[String], of: u64) -> String {
     let shown = examples.iter().map(|path| one_line(path));
@@ -180,7 +205,7 @@ fn advice(searched: Searched, set: SetVariables) -> Cow<'static, str> {
 
 #[cfg(test)]
 mod tests {
-    use iolag_model::{Nanoseconds, RepeatedQuestion, TraceCall};
+    use iolag_model::{AbsentName, Nanoseconds, RepeatedQuestion, TraceCall};
 
     use super::*;
     use crate::words::names::Names;
@@ -204,6 +229,7 @@ mod tests {
             searched: Searched::PythonModules,
             set: SetVariables::Unknown,
             directories: 9,
+            of_loader: 0,
             names: 20,
             looked_for: vec!["numpy.py".to_owned()],
             examples: ["/opt/0", "/opt/1", "/opt/2"].map(str::to_owned).to_vec(),
@@ -211,9 +237,11 @@ mod tests {
         assert_eq!(
             said(&found),
             "200 of 2 523 calls (7.9 %; 80.0 ms of 1.20 s in storage) looked for modules in 9 directories that never have them, such as \
-             /opt/0; 20 names (numpy.py) were looked for along that list."
+             /opt/0; 20 names (such as numpy.py) were looked for along that list."
         );
         assert!(found.advice().starts_with("Shorten `PYTHONPATH`"));
+        let all = SearchedInVain { names: 1, ..found.clone() };
+        assert!(said(&all).ends_with("; 1 name (numpy.py) was looked for along that list."));
         let elsewhere = SearchedInVain { set: SetVariables::Others, ..found };
         assert!(elsewhere.advice().ends_with("the program's `PYTHONPATH` was not set."));
     }
@@ -223,6 +251,8 @@ mod tests {
         let found = AskedInVain {
             share: TracedShare { time_ns: None, ..SHARE },
             directories: 1,
+            of_loader: 0,
+            same: Vec::new(),
             searched: Searched::Libraries,
             set: SetVariables::Unknown,
             are_there: false,
@@ -232,6 +262,32 @@ mod tests {
             said(&found),
             "200 of 2 523 calls (7.9 %) asked in 1 directory that never had anything: /opt/lib."
         );
+    }
+
+    #[test]
+    fn the_same_names_in_vain_and_what_the_loader_adds_are_told_as_that() {
+        let absent = |name: &str, calls| AbsentName { name: name.to_owned(), calls };
+        let found = AskedInVain {
+            share: TracedShare { time_ns: None, ..SHARE },
+            directories: 604,
+            of_loader: 544,
+            same: Vec::new(),
+            searched: Searched::Libraries,
+            set: SetVariables::This,
+            are_there: true,
+            examples: vec!["/opt/lib1".to_owned(), "/opt/lib2".to_owned()],
+        };
+        assert_eq!(
+            said(&found),
+            "200 of 2 523 calls (7.9 %) asked in 60 directories that never had anything, such as /opt/lib1, and in 544 that the loader looks \
+             for below them."
+        );
+        let same = AskedInVain { same: vec![absent("/etc/app/site.cfg", 198)], ..found };
+        assert_eq!(
+            said(&same),
+            "200 of 2 523 calls (7.9 %) asked for what is not there, most of them again and again for /etc/app/site.cfg (198 times)."
+        );
+        assert_eq!(same.advice(), "Have the program remember that this file is not there, or create it.");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `iolag trace` of real programs, by the strace of this machine.
 
+mod answers;
 mod capturing;
 mod faults;
 mod from;

@@ -19,12 +19,15 @@ fn vain(paths: &[&str], calls_each: u64, looked_for: Option<&str>) -> TraceVain 
         path: (*path).to_owned(),
         exists: looked_for.is_none(),
         looked_for: looked_for.map(str::to_owned),
+        names: 0,
+        asked_most: Vec::new(),
         calls: calls_each,
         time_ns: Nanoseconds(calls_each * MILLISECOND.0),
     });
     let calls = calls_each * paths.len() as u64;
     TraceVain {
         directories: paths.len() as u64,
+        of_loader: 0,
         calls,
         time_ns: Nanoseconds(calls * MILLISECOND.0),
         most: most.collect(),
@@ -145,4 +148,52 @@ fn python_that_asks_whether_its_directories_have_changed_is_told_of_its_path() {
     let summary = TraceSummary { in_vain, programs: vec![program], ..traced(100) };
     let RunFound::AskedInVain(found) = &findings(&summary)[0].found else { panic!("it is told") };
     assert_eq!((found.searched, found.are_there), (Searched::PythonModules, true));
+}
+
+fn asked(name: &str, calls: u64) -> AbsentName {
+    AbsentName { name: name.to_owned(), calls }
+}
+
+#[test]
+fn the_same_few_names_again_and_again_are_told_as_that() {
+    let mut in_vain = vain(&["/etc/app", "/home/me"], 50, Some("site.cfg"));
+    in_vain.most[0].asked_most = vec![asked("site.cfg", 48), asked("other", 2)];
+    let same = |in_vain: &TraceVain| {
+        let summary = TraceSummary { in_vain: in_vain.clone(), ..traced(200) };
+        let RunFound::AskedInVain(found) = &findings(&summary)[0].found else { panic!("it is told") };
+        found.same.clone()
+    };
+    assert_eq!(same(&in_vain), [], "half of the calls are about something else");
+    in_vain.most[1].asked_most = vec![asked("site.cfg", 5)];
+    assert_eq!(same(&in_vain), [asked("/etc/app/site.cfg", 48), asked("/home/me/site.cfg", 5)]);
+    // Whoever knows which list it is knows better.
+    in_vain.most[0].looked_for = Some("libm.so.6".to_owned());
+    in_vain.most[1].looked_for = Some("libm.so.6".to_owned());
+    assert_eq!(same(&in_vain), []);
+    // A name in each of many directories is looked for along a list.
+    let mut list = vain(&["/a", "/b", "/c", "/d", "/e"], 20, Some("x"));
+    list.most.iter_mut().for_each(|directory| directory.asked_most = vec![asked("x", 20)]);
+    assert_eq!(same(&list), []);
+}
+
+#[test]
+fn what_the_loader_looks_for_is_no_directory_of_the_list() {
+    let mut in_vain =
+        vain(&["/opt/one/tls", "/opt/one", "/opt/two", "/opt/two/tls/haswell"], 20, Some("libm.so.6"));
+    in_vain.of_loader = 2;
+    let summary = TraceSummary { in_vain, ..traced(100) };
+    let RunFound::AskedInVain(found) = &findings(&summary)[0].found else { panic!("it is told") };
+    assert_eq!((found.directories, found.of_loader), (4, 2));
+    assert_eq!(found.examples, ["/opt/one", "/opt/two"]);
+}
+
+#[test]
+fn a_list_of_which_only_some_directories_are_kept_is_told_once() {
+    let mut path = search(0);
+    path.examples = vec!["libm.so.6".to_owned()];
+    let mut in_vain = vain(&["/one"], 40, Some("libm.so.6"));
+    let summary = TraceSummary { search_paths: vec![path], in_vain: in_vain.clone(), ..traced(100) };
+    assert_eq!(findings(&summary).len(), 2, "the other directory is in no list");
+    in_vain.directories = 2;
+    assert_eq!(findings(&TraceSummary { in_vain, ..summary }).len(), 1);
 }

@@ -66,7 +66,8 @@ fn with_look_ups() -> SeenCommand {
     };
     let lookups = TraceLookups { calls: 2200, absent: 1900, absent_ns: Nanoseconds(850 * MS) };
     let time_ns = Nanoseconds(800 * MS);
-    let in_vain = TraceVain { directories: 200, calls: 1800, time_ns, most: vec![directory] };
+    let in_vain =
+        TraceVain { directories: 200, calls: 1800, time_ns, most: vec![directory], ..TraceVain::default() };
     seen.summary = TraceSummary { lookups, in_vain, ..seen.summary };
     seen.summary.time.storage_ns = Nanoseconds(950 * MS);
     seen
