@@ -182,7 +182,7 @@ fn the_report_draws_both_hosts_on_one_axis_and_names_the_second() {
     let mut page = Vec::new();
     write_html(&report, Figures::new(vec![figures], Vec::new()), &mut page).unwrap();
     let page = String::from_utf8(page).unwrap();
-    assert!(page.contains("<dd>node2, "), "its line among the facts");
+    assert!(page.contains("<dd>node2</dd>"), "its line among the facts");
     let method = "Times of all hosts are on the clock of node1, to which theirs belong within 40.0\u{a0}µs where they were compared.";
     assert!(page.contains(method) || page.contains(&method.replace('\u{a0}', " ")));
 }
