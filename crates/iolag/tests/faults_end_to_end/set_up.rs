@@ -105,6 +105,7 @@ fn copies_that_one_server_serves_one_at_a_time_take_a_straight_line() {
 
 #[test]
 fn copies_that_wait_for_nobody_take_as_long_together_as_alone() {
+    go_first();
     let scene = Scene::new();
     let target = format!("delayed:1ms:{}", scene.target().display());
     let few = ["--stat", "200", "--open", "20", "--directories", "1", "--files", "5"];
