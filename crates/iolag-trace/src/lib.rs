@@ -34,8 +34,8 @@ pub use capture::{
 };
 pub use export::{CsvWriter, ParquetCalls, write_strace};
 pub use file::{
-    About, Anonymity, CaptureTime, Cost, Ending, Network, Origin, Piece, ProgramEnd, TRACE_FORMAT,
-    TraceFileError, TraceReader, TraceWriter, TracingCost,
+    About, Anonymity, CaptureTime, Cost, Ending, Network, Origin, Piece, ProgramEnd, TRACE_BEGINNING,
+    TRACE_FORMAT, TraceFileError, TraceReader, TraceWriter, TracingCost,
 };
 pub use reading::{
     AtExecute, Beginning, Clockwork, PerProcessError, Reading, StandingFile, StandingProcess, StraceReader,

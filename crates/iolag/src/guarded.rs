@@ -8,7 +8,7 @@ use iolag_keeper::{Child, Ending, Orphanage, Signals};
 use iolag_model::Nanoseconds;
 
 use crate::output;
-use crate::replacing::replace;
+use crate::replacing::{replace, replace_trace};
 use iolag_conduct::{ExitCode, Failure};
 
 /// Does something in a child without a deadline; Ctrl-C ends it. The child prints its own results and failures.
@@ -53,8 +53,22 @@ pub fn replace_by(
     option: &str,
     write: impl FnOnce(&mut File) -> std::io::Result<()>,
 ) -> Result<(), Failure> {
-    replace(path, write).map_err(|error| {
-        let path = path.display();
-        Failure::unusable(format!("cannot write {path}: {error}; name another place with {option}"))
-    })
+    replace(path, write).map_err(|error| unwritten(path, option, &error))
+}
+
+/// The same with a trace.
+///
+/// # Errors
+/// As [`replace_by`].
+pub fn replace_trace_by(
+    path: &Path,
+    option: &str,
+    write: impl FnOnce(&mut File) -> std::io::Result<()>,
+) -> Result<(), Failure> {
+    replace_trace(path, write).map_err(|error| unwritten(path, option, &error))
+}
+
+fn unwritten(path: &Path, option: &str, error: &std::io::Error) -> Failure {
+    let path = path.display();
+    Failure::unusable(format!("cannot write {path}: {error}; name another place with {option}"))
 }

@@ -5,15 +5,28 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use iolag_store::is_of_store;
+use iolag_trace::TRACE_BEGINNING;
 
 const LINK: &str = "it is a symbolic link; name the file that it leads to";
 const DATABASE: &str = "it is a database, as a history is, or belongs to one; name another file";
+const TRACE: &str = "it is a trace, which would be lost; name another file";
+const NO_TRACE: &str = "it is no trace, and only a trace is replaced by one; name another file";
 const STORE: &str = "it is in a store, among runs and baselines; name a file elsewhere";
 /// What SQLite calls the files beside a database.
 const BESIDE_DATABASE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// Why this is no file to put a result into, if it is none: no result is a history or a part of a run, so who names one means something else.
+/// Why this is no file to put a result into, if it is none: no result is a history, a trace or a part of a run, so who names one means something else.
 pub fn refusal(path: &Path) -> Option<&'static str> {
+    refusal_of_all(path).or_else(|| begins(path, &TRACE_BEGINNING).then_some(TRACE))
+}
+
+/// The same of a trace.
+fn refusal_of_trace(path: &Path) -> Option<&'static str> {
+    let is_something = path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
+    refusal_of_all(path).or_else(|| (is_something && !begins(path, &TRACE_BEGINNING)).then_some(NO_TRACE))
+}
+
+fn refusal_of_all(path: &Path) -> Option<&'static str> {
     if is_link_to_file(path) {
         return Some(LINK);
     }
@@ -30,12 +43,16 @@ pub fn database_of(path: &Path) -> Option<PathBuf> {
 }
 
 fn is_database(path: &Path) -> bool {
-    const BEGINNING: &[u8; 16] = b"SQLite format 3\0";
-    let mut found = [0; BEGINNING.len()];
+    begins(path, b"SQLite format 3\0")
+}
+
+/// Whether it is a file that begins so.
+fn begins<const BYTES: usize>(path: &Path, beginning: &[u8; BYTES]) -> bool {
+    let mut found = [0; BYTES];
     // Opening a pipe would wait for who writes to it.
     path.metadata().is_ok_and(|metadata| metadata.is_file())
         && File::open(path).and_then(|mut file| file.read_exact(&mut found)).is_ok()
-        && found == *BEGINNING
+        && found == *beginning
 }
 
 /// Whether this is a symbolic link to a file, or to none: whoever made it means it to stay, and who may write to its directory chose the file.
@@ -50,7 +67,26 @@ fn is_link_to_file(path: &Path) -> bool {
 /// # Errors
 /// If it cannot be written, or there is a [`refusal`]; nothing half-written stays.
 pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> std::io::Result<()>) -> std::io::Result<()> {
-    if let Some(reason) = refusal(path) {
+    replace_unless(refusal(path), path, write)
+}
+
+/// The same with a trace, which replaces only another.
+///
+/// # Errors
+/// As [`replace`].
+pub fn replace_trace(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> std::io::Result<()>,
+) -> std::io::Result<()> {
+    replace_unless(refusal_of_trace(path), path, write)
+}
+
+fn replace_unless(
+    refusal: Option<&str>,
+    path: &Path,
+    write: impl FnOnce(&mut File) -> std::io::Result<()>,
+) -> std::io::Result<()> {
+    if let Some(reason) = refusal {
         return Err(std::io::Error::other(reason));
     }
     let found = path.metadata().ok();
@@ -80,6 +116,25 @@ mod tests {
     use super::*;
     use std::io::Write;
     use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn a_trace_is_replaced_by_a_trace_only_and_by_that_nothing_else() {
+        let home = tempfile::tempdir().unwrap();
+        let [trace, text, empty] = ["trace", "text", "empty"].map(|name| home.path().join(name));
+        let bytes = [&TRACE_BEGINNING[..], b"..."].concat();
+        std::fs::write(&trace, &bytes).unwrap();
+        std::fs::write(&text, "somebody's work").unwrap();
+        std::fs::write(&empty, "").unwrap();
+        let write = |file: &mut File| file.write_all(b"new");
+        assert_eq!(replace(&trace, write).unwrap_err().to_string(), TRACE);
+        assert_eq!(replace_trace(&text, write).unwrap_err().to_string(), NO_TRACE);
+        assert_eq!(std::fs::read(&trace).unwrap(), bytes);
+        assert_eq!(std::fs::read_to_string(&text).unwrap(), "somebody's work");
+        for path in [&trace, &empty, &home.path().join("none")] {
+            replace_trace(path, write).unwrap();
+            assert_eq!(std::fs::read_to_string(path).unwrap(), "new");
+        }
+    }
 
     #[test]
     fn a_file_keeps_its_mode_and_a_link_stays() {

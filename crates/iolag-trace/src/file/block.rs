@@ -9,7 +9,8 @@ use super::error::TraceFileError;
 /// The format written and read here.
 pub const TRACE_FORMAT: FormatVersion = FormatVersion { major: 1, minor: 0 };
 
-const MAGIC: [u8; 8] = *b"iolagtrc";
+/// How a trace begins.
+pub const TRACE_BEGINNING: [u8; 8] = *b"iolagtrc";
 const HEADER_BYTES: usize = 16;
 const BLOCK_HEADER_BYTES: usize = 20;
 /// No block is longer, stored or unpacked.
@@ -49,7 +50,7 @@ impl BlockKind {
 /// Writes what every file begins with.
 pub(super) fn write_header(output: &mut impl Write) -> io::Result<()> {
     let mut header = [0; HEADER_BYTES];
-    header[..8].copy_from_slice(&MAGIC);
+    header[..8].copy_from_slice(&TRACE_BEGINNING);
     header[8..10].copy_from_slice(&TRACE_FORMAT.major.to_le_bytes());
     header[10..12].copy_from_slice(&TRACE_FORMAT.minor.to_le_bytes());
     let check = crc32fast::hash(&header[..12]);
@@ -61,7 +62,7 @@ pub(super) fn write_header(output: &mut impl Write) -> io::Result<()> {
 pub(super) fn read_header(input: &mut impl Read) -> Result<(), TraceFileError> {
     let mut header = Vec::with_capacity(HEADER_BYTES);
     input.take(HEADER_BYTES as u64).read_to_end(&mut header)?;
-    if header.len() < MAGIC.len() || header[..8] != MAGIC {
+    if header.len() < TRACE_BEGINNING.len() || header[..8] != TRACE_BEGINNING {
         return Err(TraceFileError::Foreign);
     }
     let Ok(header) = <[u8; HEADER_BYTES]>::try_from(header) else {

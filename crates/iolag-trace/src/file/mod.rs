@@ -14,7 +14,7 @@ mod varint;
 mod writer;
 
 pub use about::{About, Anonymity, CaptureTime, Cost, Ending, Network, Origin, ProgramEnd, TracingCost};
-pub use block::TRACE_FORMAT;
+pub use block::{TRACE_BEGINNING, TRACE_FORMAT};
 pub use error::TraceFileError;
 pub use reader::{Piece, TraceReader};
 pub use writer::TraceWriter;

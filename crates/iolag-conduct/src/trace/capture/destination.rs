@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use iolag_model::{RunRecord, TraceAbout, one_line};
+use iolag_trace::TRACE_BEGINNING;
 
 use crate::failure::Failure;
 use crate::storing::place;
@@ -37,9 +38,6 @@ pub(super) enum Place {
     Nothing,
 }
 
-/// How a trace begins.
-const BEGINNING: &[u8; 8] = b"iolagtrc";
-
 impl Destination {
     /// Replaces nothing that is not a trace, before anything is started.
     ///
@@ -59,9 +57,9 @@ impl Destination {
             Ok(metadata) if !metadata.is_file() => Err(refused("is no file")),
             Ok(metadata) if metadata.len() == 0 => Ok(()),
             Ok(_) => {
-                let mut found = [0; BEGINNING.len()];
+                let mut found = [0; TRACE_BEGINNING.len()];
                 let read = File::open(path).and_then(|mut file| file.read_exact(&mut found));
-                if read.is_ok() && found == *BEGINNING { Ok(()) } else { Err(refused("is no trace")) }
+                if read.is_ok() && found == TRACE_BEGINNING { Ok(()) } else { Err(refused("is no trace")) }
             }
         }
     }

@@ -34,9 +34,6 @@ pub fn run(options: &Report, common: &Common) -> Result<ExitCode, Failure> {
             Some(path) => absolute(path),
             None => absolute(&default_path(&runs, options.incident)),
         };
-        for trace in options.runs.iter().filter_map(|name| trace::file::meant(name)) {
-            trace::file::refuse_replacing(&trace, &path)?;
-        }
         let title = options.title.as_deref();
         if options.incident {
             if runs.iter().any(|run| run.record.spec.workload.trace().is_some()) {

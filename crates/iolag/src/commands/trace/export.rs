@@ -29,7 +29,6 @@ pub fn of_run(run: &RunDirectory, options: &Export) -> Result<(), Failure> {
 /// # Errors
 /// The same.
 pub fn of_file(path: &Path, options: &Export) -> Result<(), Failure> {
-    super::file::refuse_replacing(path, &absolute(&options.output))?;
     let name = one_line(&path.display().to_string());
     let file = File::open(path).map_err(|error| Failure::unusable(format!("cannot read {name}: {error}")))?;
     export(BufReader::new(file), &name, options)

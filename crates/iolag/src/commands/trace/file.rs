@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::BufReader;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use iolag_analysis::figure::FigureChoice;
@@ -23,18 +22,6 @@ const ENDING: &str = ".iolag";
 pub fn meant(name: &str) -> Option<PathBuf> {
     let is_path = name.contains('/') || name.ends_with(ENDING);
     Some(absolute(Path::new(name))).filter(|path| is_path && path.is_file())
-}
-
-/// Refuses to replace the trace that is read by what is made of it.
-///
-/// # Errors
-/// If they are one file, whatever it is called.
-pub fn refuse_replacing(trace: &Path, output: &Path) -> Result<(), Failure> {
-    let file = |path: &Path| path.metadata().ok().map(|metadata| (metadata.dev(), metadata.ino()));
-    match file(trace).is_some_and(|trace| file(output) == Some(trace)) {
-        true => Err(Failure::usage("-o names the trace that is read: it would be lost; name another file")),
-        false => Ok(()),
-    }
 }
 
 /// What a trace in a file comes to.

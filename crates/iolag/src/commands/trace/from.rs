@@ -16,7 +16,7 @@ use iolag_store::Store;
 use super::file;
 use crate::args::{Common, MetadataForm, Trace};
 use crate::commands::{Located, typed};
-use crate::guarded::{in_child, replace_by};
+use crate::guarded::{in_child, replace_trace_by};
 use crate::look::Look;
 use crate::output::{self, Printed};
 
@@ -90,14 +90,15 @@ fn tell(common: &Common, printed: Printed) -> Result<(), Failure> {
 /// Writes the trace to a file of the user's.
 fn write(sources: &[PathBuf], anonymity: TraceAnonymity, path: &Path) -> Result<(), Failure> {
     let mut failure = None;
-    let written =
-        replace_by(path, "-o", |file| match convert_to_trace(sources, anonymity, BufWriter::new(file)) {
+    let written = replace_trace_by(path, "-o", |file| {
+        match convert_to_trace(sources, anonymity, BufWriter::new(file)) {
             Ok(mut output) => output.flush(),
             Err(refused) => {
                 failure = Some(refused);
                 Err(std::io::Error::other("there is nothing to write"))
             }
-        });
+        }
+    });
     failure.map_or(written, Err)
 }
 

@@ -5,6 +5,8 @@ pub mod export;
 pub mod file;
 mod from;
 
+use std::path::{Path, PathBuf};
+
 use iolag_conduct::{ExitCode, Failure};
 
 pub(super) use self::capturing::{Teller, refuse_printed_document};
@@ -20,5 +22,7 @@ use crate::output;
 pub fn run(options: &Trace, common: &Common) -> Result<ExitCode, Failure> {
     refuse_equal_names(&options.labels)?;
     output::refuse_lost_document(common)?;
+    let files = options.from.iter().filter(|path| **path != Path::new("-")).chain(&options.output);
+    output::refuse_needed_files(None, common, &files.map(PathBuf::as_path).collect::<Vec<_>>())?;
     if options.from.is_empty() { capturing::run(options, common) } else { from::run(options, common) }
 }

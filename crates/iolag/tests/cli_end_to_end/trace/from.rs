@@ -63,10 +63,28 @@ fn a_trace_in_a_file_is_neither_lost_nor_taken_for_a_run() {
     user.fine(&["trace", "--from", &path, "-q", "-o", "a.iolag"]);
     let kept = fs::read(user.path("a.iolag")).unwrap();
     fs::hard_link(user.path("a.iolag"), user.path("b.html")).unwrap();
-    for command in [&["report", "a.iolag", "-o", "a.iolag"][..], &["export", "a.iolag", "-o", "b.html"]] {
+    let of_trace = "it is a trace, which would be lost; name another file";
+    let of_input = "the command needs that file itself; name another file";
+    let strace = fs::read(&path).unwrap();
+    for (code, command, expected) in [
+        (3, &["report", "a.iolag", "-o", "a.iolag"][..], of_trace),
+        (3, &["export", "a.iolag", "-o", "b.html"], of_trace),
+        (3, &["show", "a.iolag", "--json", "a.iolag"], of_trace),
+        (2, &["trace", "--from", "a.iolag", "--json", "b.html"], of_trace),
+        (2, &["bench", "setup", "memory:", "--like", "a.iolag", "--json", "a.iolag"], of_trace),
+        (2, &["bench", "setup", "memory:", "--like", "a.iolag", "--report", "a.iolag"], of_trace),
+        (2, &["trace", "--from", "a.strace", "--json", "./a.strace"], of_input),
+        (2, &["trace", "--from", "a.strace", "-o", "x", "--json", "x"], of_input),
+        (
+            3,
+            &["trace", "--from", "a.iolag", "-o", "a.strace"],
+            "it is no trace, and only a trace is replaced by one",
+        ),
+    ] {
         let said = user.iolag(command);
-        assert!(said.code == 2 && said.errors.contains("names the trace that is read"), "{said:?}");
+        assert!(said.code == code && said.errors.contains(expected), "{command:?}: {said:?}");
     }
+    assert_eq!(fs::read(&path).unwrap(), strace);
     assert_eq!(fs::read(user.path("a.iolag")).unwrap(), kept);
     let json = user.fine(&["show", "a.iolag", "--format", "json"]).output;
     assert_eq!(text(&serde_json::from_str(&json).unwrap(), "kind"), "trace");
