@@ -34,9 +34,25 @@ fn questions_are_counted_by_what_they_ask_and_what_was_there() {
         opens_absent: 1,
         files: 2,
         directories: 2,
+        opens_read: 1,
         read_bytes: 900,
     };
     assert_eq!(counts_of(text), expected);
+}
+
+#[test]
+fn what_never_came_back_is_no_answer_and_a_file_is_as_large_as_what_was_read_of_it_each_time() {
+    let text = "7 openat(AT_FDCWD, \"d\", O_RDONLY|O_DIRECTORY) = 3\n\
+                7 openat(AT_FDCWD, \"a\", O_RDONLY) = 4\n\
+                7 read(4, 0x1, 4096) = 1000\n\
+                7 close(4) = 0\n\
+                7 openat(AT_FDCWD, \"a\", O_RDONLY) = 4\n\
+                7 read(4, 0x1, 4096) = 1000\n\
+                7 openat(AT_FDCWD, \"pipe\", O_RDONLY) = ? ERESTARTSYS (To be restarted if SA_RESTART is set)\n\
+                7 openat(AT_FDCWD, \"hangs\", O_RDONLY <unfinished ...>\n";
+    let counts = counts_of(text);
+    assert_eq!((counts.opens, counts.opens_absent, counts.files), (3, 0, 2));
+    assert_eq!(counts.spec(String::new()).file_bytes, 1000);
 }
 
 #[test]

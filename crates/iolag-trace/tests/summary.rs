@@ -244,6 +244,32 @@ fn directories_that_never_had_anything_are_told_however_they_were_asked() {
 }
 
 #[test]
+fn work_before_the_first_call_of_a_task_is_its_own() {
+    let text = "1 1700000000.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>\n\
+                2 1700000000.600100 getpid() = 2 <0.000001>\n\
+                1 1700000000.600200 getpid() = 1 <0.000001>\n";
+    // The first waited nowhere, so that it worked as long.
+    assert_eq!(summary_of(text, 0).time.processor_ns, Nanoseconds(1_200_100_000));
+}
+
+#[test]
+fn what_never_came_back_was_neither_in_vain_nor_answered() {
+    let mut text = String::new();
+    for _ in 0..4 {
+        line(
+            &mut text,
+            1,
+            0,
+            "openat(AT_FDCWD, \"/w/pipe\", O_RDONLY) = ? ERESTARTSYS (To be restarted)",
+            1000,
+        );
+    }
+    let summary = summary_of(&text, 0);
+    assert_eq!((summary.in_vain.directories, summary.repeats.repeats, summary.lookups.calls), (0, 0, 0));
+    assert_eq!(summary.directories[0].calls, 4);
+}
+
+#[test]
 fn names_that_are_asked_for_again_and_again_are_told_with_their_directory() {
     let mut text = String::new();
     for round in 0..40 {

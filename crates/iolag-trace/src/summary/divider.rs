@@ -18,9 +18,6 @@ use super::lists::{Lists, NamedList};
 use crate::calls::{Effect, Shape, shape_of};
 use crate::trace::{Call, Edge, EdgeKind, Peer, Sink, Tables, TaskId};
 
-const ENOENT: u16 = 2;
-const ENOTDIR: u16 = 20;
-
 /// Divides the time of a trace as it comes.
 #[derive(Debug)]
 pub struct Divider {
@@ -46,8 +43,10 @@ pub struct Divider {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct OfTask {
-    /// When its last call ended.
+    /// When its last call ended, or, before its first, when it began.
     last: Option<u64>,
+    /// When its last call began.
+    began: u64,
     /// With whom it spoke by its last call.
     spoke: Option<Peer>,
 }
@@ -195,7 +194,8 @@ impl Divider {
             self.lists.observe(path, &tables.paths, is_absent(call, &shape).then_some(end - begun));
         }
         self.end = self.end.max(end);
-        self.tasks[call.task.0 as usize].last = Some(end);
+        let task = &mut self.tasks[call.task.0 as usize];
+        (task.began, task.last) = (start, Some(end));
         if shape.effect == Effect::Close
             && let Some(descriptor) = call.descriptor
         {
@@ -204,9 +204,19 @@ impl Divider {
     }
 }
 
+impl Divider {
+    /// What was after the last call of a process. Its other threads wait for locks when it ends, and nobody sees that.
+    fn worked_to_its_end(&mut self, task: TaskId, tables: &Tables) {
+        let Some(end) = self.last_end.take() else { return };
+        if let Some(last) = self.tasks[task.0 as usize].last.filter(|_| process_of(task, tables) == task) {
+            self.bins.add(Kind::PROCESSOR.0, last, end);
+        }
+    }
+}
+
 /// Whether it looked for a name and found none.
 const fn is_absent(call: &Call, shape: &Shape) -> bool {
-    matches!(call.errno, ENOENT | ENOTDIR) && shape.looks_up(call.flags)
+    call.found_nothing() && shape.looks_up(call.flags)
 }
 
 fn process_of(task: TaskId, tables: &Tables) -> TaskId {
@@ -224,8 +234,14 @@ impl Sink for Divider {
 
     fn edge(&mut self, edge: &Edge, tables: &Tables) -> io::Result<()> {
         self.follow(tables);
-        if let EdgeKind::Exit(_) = edge.kind {
-            self.last_end = None;
+        match edge.kind {
+            EdgeKind::Exit(_) => self.worked_to_its_end(edge.task, tables),
+            EdgeKind::Fork(child) => {
+                let OfTask { last, began, .. } = self.tasks[edge.task.0 as usize];
+                let begin = tables.tasks[child.0 as usize].sharing.begins_at(began, last);
+                self.tasks[child.0 as usize].last.get_or_insert(begin);
+            }
+            _ => {}
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 //! Limits: of calls it takes numbers, not their order; what a program maps into memory and never reads has no size here; calls on devices and on what the
 //! kernel tells (/proc, /sys) are no questions to storage.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use iolag_model::SetUpCounts;
@@ -21,6 +21,9 @@ pub struct Likeness {
     /// Paths at which something was found, and the directories that these lie in.
     found: BTreeSet<PathId>,
     directories: BTreeSet<DirectoryId>,
+    /// How often each was opened, and what was read.
+    opened: BTreeMap<PathId, u64>,
+    read: BTreeSet<PathId>,
     /// What was executed first.
     program: Option<NameId>,
 }
@@ -33,13 +36,19 @@ impl Likeness {
             program,
             files: self.found.len() as u64,
             directories: self.directories.len() as u64,
+            opens_read: self
+                .opened
+                .iter()
+                .filter(|(path, _)| self.read.contains(path))
+                .map(|(_, times)| times)
+                .sum(),
             ..self.counts
         }
     }
 
     /// A question to storage about a name.
     fn look_up(&mut self, call: &Call, path: PathId, directory: DirectoryId, shape: &Shape) {
-        let is_absent = matches!(call.errno, ENOENT | ENOTDIR);
+        let is_absent = call.found_nothing();
         let (all, absent) = match shape.effect {
             Effect::Open => (&mut self.counts.opens, &mut self.counts.opens_absent),
             _ => (&mut self.counts.stats, &mut self.counts.stats_absent),
@@ -50,11 +59,12 @@ impl Likeness {
             self.found.insert(path);
             self.directories.insert(directory);
         }
+        if shape.effect == Effect::Open && call.succeeded() {
+            *self.opened.entry(path).or_default() += 1;
+        }
     }
 }
 
-const ENOENT: u16 = 2;
-const ENOTDIR: u16 = 20;
 const READS: [&[u8]; 5] = [b"read", b"pread64", b"readv", b"preadv", b"preadv2"];
 
 impl Sink for Likeness {
@@ -71,10 +81,11 @@ impl Sink for Likeness {
         if self.places.ground(directory) == Ground::System {
             return Ok(());
         }
-        if shape.looks_up(call.flags) && shape.asks(call.flags) == Asks::Looks {
+        if shape.looks_up(call.flags) && shape.asks(call.flags) == Asks::Looks && call.came_back() {
             self.look_up(call, path, directory, &shape);
         } else if READS.contains(&tables.names.name(call.name)) {
             let bytes = call.result.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0);
+            self.read.insert(path);
             self.counts.read_bytes = self.counts.read_bytes.saturating_add(bytes);
         }
         Ok(())

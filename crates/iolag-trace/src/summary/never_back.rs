@@ -22,9 +22,6 @@ const WAITING: [&[u8]; 3] = [b"flock", b"fcntl", b"fcntl64"];
 /// A program that is ended has few tasks that hang.
 const KEPT: usize = 1000;
 
-/// ERESTARTSYS to ERESTART_RESTARTBLOCK: a signal came; the system, or the program, asks again.
-const INTERRUPTED: std::ops::RangeInclusive<u16> = 512..=516;
-
 const FILE_TYPE: u32 = 0o170_000;
 /// Pipes, devices for characters, sockets.
 const OF_STREAMS: [u32; 3] = [0o010_000, 0o020_000, 0o140_000];
@@ -63,8 +60,7 @@ impl NeverBack {
         {
             self.streams.insert(path);
         }
-        let has_no_end = call.result.is_none() && (call.errno == 0 || INTERRUPTED.contains(&call.errno));
-        if has_no_end
+        if !call.came_back()
             && ground == Some(Ground::Storage)
             && !self.streams.contains(&path)
             && !WAITING.contains(&tables.names.name(call.name))

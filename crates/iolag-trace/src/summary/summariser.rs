@@ -46,8 +46,10 @@ pub struct Summariser {
 /// What is known of a task.
 #[derive(Debug, Clone, Copy, Default)]
 struct OfTask {
-    /// When its last call ended.
+    /// When its last call ended, or, before its first, when it began.
     last: Option<u64>,
+    /// When its last call began.
+    began: u64,
     program: Option<PathId>,
     calls: u64,
     errors: u64,
@@ -107,24 +109,22 @@ impl Summariser {
             self.time_line.processor(last, call.start.0, own);
         }
         task.last = Some(call.start.0.saturating_add(time));
+        task.began = call.start.0;
     }
 
     fn question(&mut self, call: &Call, path: PathId, shape: &Shape, time: u64, tables: &Tables) {
         let (directory, name) = self.places.of(path, &tables.paths);
-        self.places.count(directory, call.errno != 0, time);
+        self.places.count(directory, call.errno != 0 && call.came_back(), time);
         self.vain.observe(call, path, shape, time);
         let asks = shape.asks(call.flags);
         if asks == Asks::Changes && call.succeeded() {
             self.repeats.change(path);
             call.second.into_iter().for_each(|second| self.repeats.change(second));
         }
-        if !shape.looks_up(call.flags) {
+        if !shape.looks_up(call.flags) || !call.came_back() {
             return;
         }
-        let found = match call.errno {
-            ENOENT | ENOTDIR => Found::Nothing,
-            _ => Found::Something,
-        };
+        let found = if call.found_nothing() { Found::Nothing } else { Found::Something };
         self.lookups.observe(&Lookup { task: call.task, directory, name, found, time });
         if asks == Asks::Looks {
             let process = tables.tasks.get(call.task.0 as usize).map_or(call.task, |task| task.process);
@@ -132,9 +132,6 @@ impl Summariser {
         }
     }
 }
-
-const ENOENT: u16 = 2;
-const ENOTDIR: u16 = 20;
 
 impl Sink for Summariser {
     fn call(&mut self, call: &Call, tables: &Tables) -> io::Result<()> {
@@ -180,8 +177,14 @@ impl Sink for Summariser {
 
     fn edge(&mut self, edge: &Edge, tables: &Tables) -> io::Result<()> {
         self.follow(tables);
-        if let EdgeKind::Exit(ended) = edge.kind {
-            self.never_back.ended(edge.task, ended);
+        match edge.kind {
+            EdgeKind::Exit(ended) => self.never_back.ended(edge.task, ended),
+            EdgeKind::Fork(child) => {
+                let OfTask { last, began, .. } = self.tasks[edge.task.0 as usize];
+                let begin = tables.tasks[child.0 as usize].sharing.begins_at(began, last);
+                self.tasks[child.0 as usize].last.get_or_insert(begin);
+            }
+            _ => {}
         }
         Ok(())
     }

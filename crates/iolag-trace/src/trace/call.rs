@@ -9,6 +9,12 @@ use super::task::TaskId;
 /// The descriptor that stands for the directory of the task (AT_FDCWD).
 pub const DIRECTORY_OF_TASK: i32 = -100;
 
+const ENOENT: u16 = 2;
+const ENOTDIR: u16 = 20;
+/// From here on errors are of calls that are made again after a signal; no program sees them.
+const ERESTARTSYS: u16 = 512;
+const ERESTART_RESTARTBLOCK: u16 = 516;
+
 /// One system call: what was asked, when, by whom, and how it came back. Of buffers, arguments and environments it has nothing.
 ///
 /// Numbers of flags, errors and modes are those of Linux on x86-64.
@@ -65,5 +71,16 @@ impl Call {
     /// Whether it came back with what was asked.
     pub const fn succeeded(&self) -> bool {
         self.errno == 0 && self.result.is_some()
+    }
+
+    /// Whether it came back at all. Of one that was not seen to, and of one that a signal interrupted (the system, or the program, asks again then), nothing is known
+    /// of what it asked.
+    pub const fn came_back(&self) -> bool {
+        self.result.is_some() || !matches!(self.errno, 0 | ERESTARTSYS..=ERESTART_RESTARTBLOCK)
+    }
+
+    /// Whether there was nothing of the name that it asked for.
+    pub const fn found_nothing(&self) -> bool {
+        matches!(self.errno, ENOENT | ENOTDIR)
     }
 }

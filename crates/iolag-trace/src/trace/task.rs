@@ -57,6 +57,11 @@ impl Sharing {
         self.0 & CLONE_THREAD != 0
     }
 
+    /// When a task begins whose parent's call began, and ended, then: who waits for it comes back late.
+    pub(crate) fn begins_at(self, began: u64, ended: Option<u64>) -> u64 {
+        ended.filter(|_| !self.parent_waits()).unwrap_or(began)
+    }
+
     /// Whether the parent waits until the new task has executed a program or ended.
     pub const fn parent_waits(self) -> bool {
         self.0 & CLONE_VFORK != 0

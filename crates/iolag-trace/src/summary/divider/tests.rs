@@ -137,3 +137,23 @@ fn what_did_not_come_back_lasted_until_the_end_of_its_task_or_of_the_trace() {
     let elapsed = divided(cut, TracingCost::default(), 0, Some(5000));
     assert_eq!((of(&elapsed, &storage("/mnt")), elapsed.span_ns.0 / MS), (5000, 5000), "{elapsed:?}");
 }
+
+#[test]
+fn work_before_the_first_call_of_a_task_and_after_the_last_of_a_process_is_told() {
+    // The second computes for 600 ms before it calls anything, and 300 ms until it is killed; a thread of it does nothing.
+    let text = r#"7 1700000001.000000 clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|SIGCHLD) = 8 <0.000001>
+7 1700000001.000001 wait4(-1,  <unfinished ...>
+8 1700000001.600000 clone(child_stack=0x1, flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD) = 9 <0.000001>
+9 1700000001.600001 set_robust_list(0x1, 24) = 0 <0.000001>
+8 1700000001.700000 getpid() = 8 <0.000001>
+9 1700000002.000000 +++ killed by SIGKILL +++
+8 1700000002.000000 +++ killed by SIGKILL +++
+7 1700000002.000001 <... wait4 resumed>[{WIFSIGNALED(s)}], 0, NULL) = 8 <1.000000>
+7 1700000002.000002 exit_group(0) = ?
+7 1700000002.000003 +++ exited with 0 +++
+"#;
+    let elapsed = free(text, 1000);
+    let told = |kind| of(&elapsed, &kind);
+    assert_eq!(told(TraceActivityKind::Processor), 1000, "{elapsed:?}");
+    assert_eq!((told(TraceActivityKind::Processes), told(TraceActivityKind::Unknown)), (0, 0), "{elapsed:?}");
+}

@@ -25,7 +25,7 @@ fn a_copy_is_like_what_was_traced() {
         let run: Value = serde_json::from_str(&said.output).unwrap();
         assert_eq!((run["calls"]["stats"].as_u64(), run["calls"]["opens"].as_u64()), (Some(3), Some(2)));
         let assumed = run["assumed"].to_string();
-        assert!(assumed.contains("66.6667 % of stat and 50 % of open calls"), "{assumed}");
+        assert!(assumed.contains("66.7 % of stat and 50 % of open calls"), "{assumed}");
         assert!(assumed.contains("1 directory of 1 file of 700 B each"), "{assumed}");
         // The trace is the last but one now.
         user.fine(&["rm", "last", "--yes"]);
