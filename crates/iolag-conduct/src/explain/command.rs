@@ -2,18 +2,19 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use iolag_model::{
-    Connecting, FileSystem, Nanoseconds, SeenCommand, SeenMount, TraceAbout, TraceActivityKind, TraceMount,
-    TraceNetwork,
+    Connecting, FileSystem, Nanoseconds, SeenCommand, SeenMount, TraceAbout, TraceActivityKind, TraceElapsed,
+    TraceMount, TraceNetwork, Trust, counted,
 };
 
 use super::attending::Limit;
 use super::conducting::connecting;
 use crate::contact::start::Keeper;
 use crate::environment::client_counters::ClientCounters;
-use crate::environment::{file_system, served_by};
+use crate::environment::{file_system, memory, served_by};
 use crate::failure::Failure;
 use crate::trace::capture::{
     Capture, CaptureAttendant, CaptureSubject, CapturedTime, Destination, Purpose, conduct_capture,
@@ -45,6 +46,7 @@ pub fn conduct_explain_command(
         destination: Destination::Nowhere,
         purpose: Purpose::Explain { deadline },
     };
+    let load = memory::capture(Path::new("/proc")).load.map(|[of_a_minute, ..]| of_a_minute);
     let mut counting = Counting { attendant, before: HashMap::new() };
     let captured = conduct_capture(&capture, keeper, &mut counting)?;
     let before = counting.before;
@@ -69,7 +71,30 @@ pub fn conduct_explain_command(
         mounts: Vec::new(),
     };
     seen.mounts = mounts(&seen, &about.mounts, &before, keeper);
+    let cpus = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    seen.trust.extend(doubts(&seen.elapsed, load, cpus));
     Ok(seen)
+}
+
+/// What makes times longer than they are without tracing, or in quiet.
+fn doubts(elapsed: &TraceElapsed, load: Option<f64>, cpus: usize) -> Vec<Trust> {
+    let busy = load.filter(|load| *load > cpus as f64).map(|load| Trust {
+        doubt: format!(
+            "the load was {load:.1} on {} when it began, and whatever waits for one seems to be slow",
+            counted(cpus as u64, "processor", "processors")
+        ),
+        advice: "ask again when less is going on".to_owned(),
+    });
+    let without = Nanoseconds(elapsed.span_ns.0.saturating_sub(elapsed.tracing_ns.0));
+    let is_mostly_tracing = elapsed.tracing_ns > without && elapsed.tracing_ns > Nanoseconds::ZERO;
+    let traced = is_mostly_tracing.then(|| Trust {
+        doubt: format!(
+            "tracing took {}, more than all that is left ({without}): what its many short calls take is not certain",
+            elapsed.tracing_ns
+        ),
+        advice: "time the command without tracing, too".to_owned(),
+    });
+    busy.into_iter().chain(traced).collect()
 }
 
 /// Reads counters right before the command is started.
@@ -140,4 +165,25 @@ fn mounts(
         mounts.push(SeenMount { served_by: served_by(&file_system.kind), counted, connecting, file_system });
     }
     mounts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_busy_machine_and_times_that_are_mostly_tracing_are_doubted() {
+        let of = |span: u64, tracing: u64, load| {
+            let elapsed = TraceElapsed {
+                span_ns: Nanoseconds::from_milliseconds(span),
+                tracing_ns: Nanoseconds::from_milliseconds(tracing),
+                ..TraceElapsed::default()
+            };
+            doubts(&elapsed, load, 2).into_iter().map(|trust| trust.doubt).collect::<Vec<_>>().join("; ")
+        };
+        assert_eq!(of(1000, 500, Some(2.0)), "");
+        assert_eq!(of(0, 0, None), "");
+        assert!(of(1000, 10, Some(3.54)).starts_with("the load was 3.5 on 2 processors when it began"));
+        assert!(of(1000, 600, None).starts_with("tracing took 600 ms, more than all that is left (400 ms)"));
+    }
 }

@@ -33,6 +33,7 @@ pub fn command_explanation_text(explained: &CommandExplanation, width: usize, co
     }
     say(String::new(), "");
     let sentences = [
+        never_back(&findings).map(|finding| format!("Hangs: {}", finding.sentence)),
         Some(look_ups(explained, &findings)),
         Some(name_service(explained)),
         Some("Caches: one execution does not tell what they do; run it again, and compare.".to_owned()),
@@ -182,6 +183,11 @@ fn in_vain(findings: &[Finding]) -> Option<&Finding> {
         .find(|finding| matches!(finding.kind, RunFindingKind::AskedInVain | RunFindingKind::SearchedInVain))
 }
 
+/// A call that did not come back, which is more than slow.
+fn never_back(findings: &[Finding]) -> Option<&Finding> {
+    findings.iter().find(|finding| finding.kind == RunFindingKind::NeverBack)
+}
+
 fn name_service(explained: &CommandExplanation) -> String {
     let asked = explained.parts.iter().find_map(|part| match part.reason {
         PartReason::NameCalls { calls } => Some((calls, part.time_ns)),
@@ -259,7 +265,11 @@ fn ended(explained: &CommandExplanation) -> String {
 fn advice(explained: &CommandExplanation, findings: &[Finding]) -> Option<String> {
     let part = explained.parts.first().filter(|_| explained.word != ExplanationWord::NotSlow)?;
     let served_by = of_whole(explained, part).served_by;
-    let fewer = findings.first().map(|finding| format!(" Fewer questions help, too: {}", finding.advice));
+    if let Some(hangs) = never_back(findings).filter(|_| part.layers != [Layer::Processor]) {
+        return Some(hangs.advice.clone());
+    }
+    let questions = findings.iter().find(|finding| finding.kind != RunFindingKind::LongCall);
+    let fewer = questions.map(|finding| format!(" Fewer questions help, too: {}", finding.advice));
     let fewer = fewer.unwrap_or_default();
     Some(match (&part.layers[..], &part.mount) {
         ([Layer::LookUps], _) if list_in_vain(explained).is_some() => {

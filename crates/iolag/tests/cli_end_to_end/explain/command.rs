@@ -121,6 +121,9 @@ fn a_command_that_computes_or_sleeps_is_not_slow_because_of_storage() {
     // On a busy machine it has to wait for a processor, which nobody sees.
     assert!(share(&told, "processor") > 0.2, "{told:#}");
     assert_says(&words_of(&done.stdout), &["The command: it ended with status 3."]);
+    // In a process that calls nothing before it begins to count.
+    let (_, told) = explained(&scene, &["/bin/sh", "-c", &format!("( {count} ); true")]);
+    assert!(share(&told, "processor") > 0.2 && share(&told, "elsewhere") < 0.2, "{told:#}");
     let (done, told) = explained(&scene, &["/bin/sh", "-c", "sleep 1"]);
     assert!(share(&told, "elsewhere") > 0.5, "{told:#}");
     assert_says(&words_of(&done.stdout), &["is not slow because of storage: ", "mostly for time to pass"]);
@@ -179,8 +182,14 @@ fn a_command_that_hangs_is_ended_at_its_deadline_and_explained() {
     assert!(share(&told, "server") > 0.5, "{told:#}");
     assert_says(
         &words_of(&done.stdout),
-        &["is slow because of the process that serves", "request_wait_answer", "2.00 s were over"],
+        &[
+            "is slow because of the process that serves",
+            "request_wait_answer",
+            "2.00 s were over",
+            "Hangs: `",
+        ],
     );
+    assert!(!done.stdout.contains("Fewer questions help"), "{done:?}");
     fuse.release();
     scene.assert_nobody_is_left();
 }
