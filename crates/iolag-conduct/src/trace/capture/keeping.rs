@@ -95,6 +95,7 @@ pub fn conduct_capture(
         read: None,
         looker: None,
         looked: None,
+        early: None,
         deadline: None,
         past_deadline: None,
     }
@@ -106,6 +107,8 @@ pub fn conduct_capture(
 enum Phase {
     /// Nothing has been started.
     Preparing,
+    /// It is being started: whether it is, the capturer tells next.
+    Starting,
     /// The command runs, and is asked nothing.
     Running,
     /// The command has ended, or waits in the kernel: Ctrl-C is for iolag now.
@@ -131,6 +134,8 @@ struct Watching<'a> {
     read: Option<Box<Read>>,
     looker: Option<Looker>,
     looked: Option<Looked>,
+    /// A signal that came while it was being started.
+    early: Option<i32>,
     /// The command is ended then.
     deadline: Option<MonotonicTime>,
     past_deadline: Option<Nanoseconds>,
@@ -175,10 +180,11 @@ impl Watching<'_> {
             FromCapturer::Ready(about) => {
                 self.about = *about;
                 self.attendant.announce(&self.about);
+                self.phase = Phase::Starting;
                 self.send(ToCapturer::Go);
             }
             FromCapturer::Opened { path, record } => (self.path, self.record) = (path, record),
-            FromCapturer::Started { strace } => self.started(strace),
+            FromCapturer::Started { strace } => self.started(strace)?,
             FromCapturer::LeftBehind => {
                 self.leavable("the command has ended, but something that it started goes on: Ctrl-C ends that");
             }
@@ -199,13 +205,14 @@ impl Watching<'_> {
         Ok(None)
     }
 
-    fn started(&mut self, strace: u32) {
+    fn started(&mut self, strace: u32) -> Result<(), Failure> {
         (self.phase, self.end) = (Phase::Running, None);
         if let Purpose::Explain { deadline } = self.plan.purpose {
             let now = MonotonicClock.now();
             self.looker = Some(Looker::new(strace, now));
             self.deadline = deadline.map(|deadline| now.after(deadline));
         }
+        self.early.take().map_or(Ok(()), |signal| self.heed(signal))
     }
 
     /// Looks at the tasks when it is time to, and ends the command at its deadline.
@@ -236,6 +243,7 @@ impl Watching<'_> {
                 self.child.child_mut().end(GRACE);
                 return Err(ended_before_anything());
             }
+            (Phase::Starting, _) => self.early = Some(signal),
             (Phase::Running, libc::SIGINT) if is_command => self.send(ToCapturer::Interrupted),
             (Phase::Running, _) => self.ask_to_end(ToCapturer::Stop),
             (Phase::Leavable | Phase::Ending, _) => self.ask_to_end(ToCapturer::Leave),
@@ -296,7 +304,7 @@ impl Watching<'_> {
             }
             // Ctrl-C before it had begun to leave that to the command.
             ChildEnding::Killed(libc::SIGINT | libc::SIGTERM | libc::SIGHUP)
-                if self.phase == Phase::Preparing =>
+                if matches!(self.phase, Phase::Preparing | Phase::Starting) =>
             {
                 return Err(ended_before_anything());
             }
