@@ -41,7 +41,7 @@ pub use reading::{
     AtExecute, Beginning, Clockwork, PerProcessError, Reading, StandingFile, StandingProcess, StraceReader,
     read_per_process,
 };
-pub use summary::{Divider, Likeness, NamedList, Summariser};
+pub use summary::{Divider, Likeness, Lists, NamedList, Summariser};
 pub use trace::{
     Call, CallName, CallNames, DIRECTORY_OF_TASK, Edge, EdgeKind, Ended, PathId, Paths, Peer, Sharing, Sink,
     Tables, Task, TaskId, Trace, lexical, path_text,

@@ -37,7 +37,7 @@ pub fn explain_command(seen: SeenCommand) -> CommandExplanation {
     }));
     put_in_order(&mut parts, took_ns);
     let word = if took_ns < SLOW { ExplanationWord::NotSlow } else { word_of(&parts) };
-    let findings = findings(&seen.summary, &about(&seen));
+    let findings = findings(&seen.summary, &about(&seen), &seen.lists);
     CommandExplanation { seen, word, took_ns, parts, findings }
 }
 
@@ -48,7 +48,8 @@ fn about(seen: &SeenCommand) -> TraceAbout {
         kind: mount.file_system.kind.clone(),
         source: mount.file_system.source.clone(),
     });
-    TraceAbout { lists: seen.lists.clone(), mounts: mounts.collect(), ..TraceAbout::default() }
+    let lists = seen.lists.iter().map(|list| list.variable.clone()).collect();
+    TraceAbout { lists, mounts: mounts.collect(), ..TraceAbout::default() }
 }
 
 fn part(layer: impl Into<Option<Layer>>, time_ns: Nanoseconds, reason: PartReason) -> Part {

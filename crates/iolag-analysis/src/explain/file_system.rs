@@ -142,18 +142,19 @@ fn of_requests(total: &Total, times: &[RequestTimes], answering: Answering<'_>) 
 /// Where it was found waiting is for how long it waited there.
 fn of_serving_process(total: &Total) -> Vec<Part> {
     let Waits { looks, functions } = &total.waits;
+    let looks = looks.saturating_sub(total.waits.found_in(is_for_another_task));
     let unknown = total.waits.found_in(|function| function == UNKNOWN_FUNCTION);
     // A look at several tasks may find more than one of them.
-    let found = total.waits.found_in(is_of_serving_process).min(*looks);
-    if *looks == 0 || unknown as f64 > *looks as f64 * UNKNOWN_SHARE {
+    let found = total.waits.found_in(is_of_serving_process).min(looks);
+    if looks == 0 || unknown as f64 > looks as f64 * UNKNOWN_SHARE {
         let waited =
             part([Layer::Client, Layer::Server], total.but_own(), PartReason::Rest, Some(Lack::Functions));
         return vec![waited, own(total)];
     }
-    let waited = scaled(total.took, found as f64 / *looks as f64);
+    let waited = scaled(total.took, found as f64 / looks as f64);
     let function = functions.iter().find(|(function, _)| is_of_serving_process(function));
     let function = function.map_or_else(String::new, |(function, _)| function.clone());
-    let reason = PartReason::ServingProcess { function, found, looks: *looks };
+    let reason = PartReason::ServingProcess { function, found, looks };
     vec![
         part([Layer::Server], waited, reason, None),
         part([Layer::Client], Nanoseconds(total.took.0 - waited.0), PartReason::OwnMachine, None),
@@ -163,6 +164,13 @@ fn of_serving_process(total: &Total) -> Vec<Part> {
 /// Where the kernel's FUSE waits for an answer.
 fn is_of_serving_process(function: &str) -> bool {
     ["request_wait_answer", "fuse_", "__fuse_"].iter().any(|begin| function.starts_with(begin))
+}
+
+/// Where the kernel waits until another task has its answer about the same name, directory or page. Whose time that is, the look at that one tells.
+fn is_for_another_task(function: &str) -> bool {
+    const BEGINS: [&str; 5] =
+        ["d_alloc_parallel", "d_wait_lookup", "rwsem_down_", "folio_wait_bit", "wait_on_page_bit"];
+    BEGINS.iter().any(|begin| function.starts_with(begin))
 }
 
 fn undivided(total: &Total, lack: Lack) -> Vec<Part> {

@@ -133,6 +133,16 @@ fn where_others_asked_more_than_we_waited_nothing_is_told() {
 }
 
 #[test]
+fn who_waits_for_the_answer_to_another_task_waits_for_the_same_process() {
+    let mut seen = place(2000, 2000, &[(8010, 8000), (7990, 8000), (8000, 8000), (8010, 8000), (7990, 8000)]);
+    seen.served_by = ServedBy::Process;
+    let functions = vec![("d_alloc_parallel".into(), 50), ("request_wait_answer".into(), 48)];
+    let waits = Waits { looks: 100, functions };
+    seen.pairs.iter_mut().for_each(|pair| pair.numbers.waits = waits.clone());
+    assert_eq!(cause(&explain(seen)), (&[Layer::Server][..], 0.96));
+}
+
+#[test]
 fn the_process_behind_a_file_system_is_named_where_it_is_waited_for() {
     let mut seen = place(2000, 2000, &[(8010, 8000), (7990, 8000), (8000, 8000), (8010, 8000), (7990, 8000)]);
     seen.served_by = ServedBy::Process;

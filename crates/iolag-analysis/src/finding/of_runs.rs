@@ -1,7 +1,8 @@
 //! What may be found in a run: one table, and the values of each.
 
 use iolag_model::{
-    AbsentName, ErrorClass, GeneratorLimit, Nanoseconds, Operation, RepeatedQuestion, TraceCall, WaitEnd,
+    AbsentName, ErrorClass, GeneratorLimit, Nanoseconds, Operation, RepeatedQuestion, TraceCall, TraceList,
+    WaitEnd,
 };
 
 use super::table::findings;
@@ -76,6 +77,8 @@ findings! { $ RunFound, RunFindingKind, whatever_in_run:
     AskedInVain: Observed { AskedInVain(AskedInVain) }
     /// A program looked through directories that never had what it looked for.
     SearchedInVain: Observed { SearchedInVain(SearchedInVain) }
+    /// A program looked in vain through the directories of a variable.
+    ListedInVain: Observed { ListedInVain(ListedInVain) }
     /// A program asked the same again.
     AskedAgain: Observed { AskedAgain(AskedAgain) }
     /// A call of a program took much of its time in storage.
@@ -379,8 +382,6 @@ pub struct AskedInVain {
     pub searched: Searched,
     /// Whether the variable for that was set.
     pub set: SetVariables,
-    /// Whether those are there, and have nothing that was wanted.
-    pub are_there: bool,
     /// Some of those.
     pub examples: Vec<String>,
 }
@@ -404,6 +405,15 @@ pub struct SearchedInVain {
     pub looked_for: Vec<String>,
     /// Some of the directories.
     pub examples: Vec<String>,
+}
+
+/// A program looked in vain through the directories that a variable of its environment lists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedInVain {
+    /// How much of all that is.
+    pub share: TracedShare,
+    /// The variable, and what was looked for in its directories.
+    pub list: TraceList,
 }
 
 /// A program asked the same again, though nothing had changed.

@@ -64,7 +64,7 @@ pub fn conduct_explain_command(
         cost: about.cost.unwrap_or_default(),
         waits: looked.waits,
         looked_ns: looked.time_ns,
-        lists: about.lists,
+        lists: content.ending.lists,
         trust: captured.trust.into_iter().chain(content.trust).collect(),
         summary: content.summary,
         elapsed,

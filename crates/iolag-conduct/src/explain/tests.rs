@@ -129,7 +129,6 @@ fn command(took: u64, counted: Counted, connecting: Connecting) -> SeenCommand {
                 activity(TraceActivityKind::Storage("/mnt".into()), took),
                 activity(TraceActivityKind::Processor, 100),
             ],
-            lists: Vec::new(),
         },
         mounts: vec![SeenMount { file_system, served_by: ServedBy::Servers, counted, connecting }],
         ..SeenCommand::default()

@@ -89,7 +89,13 @@ pub fn record_of_trace_file(content: &TraceContent) -> RunRecord {
     let id = place::run_ids(realtime_ns).next().expect("there are names in any second");
     let environment = environment_of(&about);
     let mut record = NewTrace { about, environment, ..NewTrace::default() }.record(id);
-    record.state = RunState::Complete;
+    record.state = match (content.ending.is_missing(), &content.ending.cut) {
+        (true, _) => RunState::Incomplete { reason: "the trace is cut off".to_owned() },
+        (false, Some(cut)) => {
+            RunState::Incomplete { reason: format!("the trace ends before the program: {cut}") }
+        }
+        (false, None) => RunState::Complete,
+    };
     record.anchors = content.ending.began_realtime_ns.into_iter().map(anchor_at).collect();
     record
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Connecting, Counted, ServedBy, Waits};
-use crate::{FileSystem, Nanoseconds, ProgramEnd, TraceElapsed, TraceSummary, TracingCost, Trust};
+use crate::{FileSystem, Nanoseconds, ProgramEnd, TraceElapsed, TraceList, TraceSummary, TracingCost, Trust};
 
 /// What was mounted where a command asked, and took time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -43,8 +43,8 @@ pub struct SeenCommand {
     pub waits: Waits,
     /// From the first look to the last.
     pub looked_ns: Nanoseconds,
-    /// Variables of its environment that have lists of directories, by name.
-    pub lists: Vec<String>,
+    /// Variables of its environment that are lists of directories; those whose failed look-ups took longest first.
+    pub lists: Vec<TraceList>,
     /// What is to be doubted.
     pub trust: Vec<Trust>,
     /// What all its calls come to. It is long: documents have what matters of it.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::elapsed::TraceList;
 use crate::Nanoseconds;
 
 /// What is known before the first call.
@@ -151,6 +152,9 @@ pub struct TraceEnding {
     pub foreign: u64,
     /// Tasks of which it is not certain who began them.
     pub guessed: u64,
+    /// What was looked for in the lists of directories that its environment has; those whose failed look-ups took longest first. Of text, nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lists: Vec<TraceList>,
     /// How the program ended, if that was seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<ProgramEnd>,
@@ -160,6 +164,13 @@ pub struct TraceEnding {
     /// Processor time, if it was captured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub processor: Option<CaptureTime>,
+}
+
+impl TraceEnding {
+    /// Whether this is what stands for the ending of a trace that is cut off: every other one names its clock.
+    pub const fn is_missing(&self) -> bool {
+        self.clock.is_empty()
+    }
 }
 
 /// How a program ended.

@@ -14,8 +14,6 @@ pub struct TraceElapsed {
     pub tracing_ns: Nanoseconds,
     /// What was done; most time first.
     pub activities: Vec<TraceActivity>,
-    /// Look-ups in lists of directories that found nothing; those that took longest first.
-    pub lists: Vec<TraceList>,
 }
 
 /// A variable of the environment that is a list of directories, and what was looked for in vain in these. Which they are is not kept.

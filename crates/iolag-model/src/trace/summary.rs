@@ -179,8 +179,8 @@ pub struct TraceVain {
 pub struct VainDirectory {
     /// Which.
     pub path: String,
-    /// Whether it was seen to be there.
-    pub exists: bool,
+    /// Whether it was seen to be there, or not to be; nobody knows of what was never asked for itself.
+    pub exists: Option<bool>,
     /// A name that was looked for in it; one with a dot rather than another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looked_for: Option<String>,

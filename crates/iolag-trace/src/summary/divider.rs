@@ -14,7 +14,6 @@ use iolag_model::{Nanoseconds, TraceActivity, TraceElapsed, TraceMount, TracingC
 
 use super::bins::Bins;
 use super::kinds::{Kind, Mounts, Place, is_network, is_poll, is_sleep};
-use super::lists::{Lists, NamedList};
 use crate::calls::{Effect, Shape, shape_of};
 use crate::trace::{Call, Edge, EdgeKind, Peer, Sink, Tables, TaskId};
 
@@ -25,7 +24,6 @@ pub struct Divider {
     between: u64,
     within: u64,
     mounts: Mounts,
-    lists: Lists,
     shapes: Vec<(Shape, ByName)>,
     tasks: Vec<OfTask>,
     /// Who is spoken with through which descriptor of which process.
@@ -75,13 +73,12 @@ impl ByName {
 }
 
 impl Divider {
-    /// Of a trace whose calls cost this, on a machine where this is mounted; what is in these lists of directories is counted by them.
-    pub fn new(cost: TracingCost, mounts: &[TraceMount], lists: &[NamedList]) -> Self {
+    /// Of a trace whose calls cost this, on a machine where this is mounted.
+    pub fn new(cost: TracingCost, mounts: &[TraceMount]) -> Self {
         Self {
             between: cost.between_ns.median.0,
             within: cost.within_ns.median.0,
             mounts: Mounts::new(mounts),
-            lists: Lists::new(lists),
             shapes: Vec::new(),
             tasks: Vec::new(),
             peers: HashMap::new(),
@@ -124,7 +121,6 @@ impl Divider {
             span_ns: Nanoseconds(self.end.saturating_sub(begin)),
             tracing_ns: part(Kind::TRACING.0),
             activities,
-            lists: self.lists.finish(),
         }
     }
 
@@ -190,9 +186,6 @@ impl Divider {
         self.bins.add(Kind::TRACING.0, start, begun);
         self.bins.add(kind.0, begun, end);
         let shape = self.shapes[usize::from(call.name.0)].0;
-        if let Some(path) = call.path.filter(|_| shape.looks_up(call.flags)) {
-            self.lists.observe(path, &tables.paths, is_absent(call, &shape).then_some(end - begun));
-        }
         self.end = self.end.max(end);
         let task = &mut self.tasks[call.task.0 as usize];
         (task.began, task.last) = (start, Some(end));
@@ -202,9 +195,7 @@ impl Divider {
             self.peers.remove(&(process_of(call.task, tables), descriptor));
         }
     }
-}
 
-impl Divider {
     /// What was after the last call of a process. Its other threads wait for locks when it ends, and nobody sees that.
     fn worked_to_its_end(&mut self, task: TaskId, tables: &Tables) {
         let Some(end) = self.last_end.take() else { return };

@@ -1,10 +1,14 @@
 //! Look-ups in lists of directories that found nothing.
+//!
+//! Limits: the lists are those that the program was started with; of what it changes in its environment for others nothing is known.
 
 use std::collections::HashMap;
+use std::io;
 
 use iolag_model::{Nanoseconds, TraceList};
 
-use crate::trace::{PathId, Paths, lexical};
+use crate::calls::{Shape, shape_of};
+use crate::trace::{Call, Edge, PathId, Paths, Sink, Tables, lexical};
 
 /// A list of directories by the name of its variable.
 pub type NamedList = (String, Vec<Vec<u8>>);
@@ -18,9 +22,12 @@ struct Listed {
     is_found: bool,
 }
 
-/// What was asked of directories that are in lists.
+/// Counts what is asked of directories that are in lists.
 #[derive(Debug, Default)]
-pub(super) struct Lists {
+pub struct Lists {
+    /// How much longer tracing makes a call seem.
+    within: u64,
+    shapes: Vec<Shape>,
     names: Vec<(String, u64)>,
     directories: Vec<Listed>,
     /// Where each directory is among them. One of several lists is of the first.
@@ -30,8 +37,9 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    pub(super) fn new(lists: &[NamedList]) -> Self {
-        let mut all = Self::default();
+    /// Of the lists that a program has; its calls seem longer by so much.
+    pub fn new(lists: &[NamedList], within: Nanoseconds) -> Self {
+        let mut all = Self { within: within.0, ..Self::default() };
         for (list, (name, directories)) in lists.iter().enumerate() {
             all.names.push((name.clone(), directories.len() as u64));
             let lexical = directories.iter().map(|directory| lexical(directory));
@@ -47,10 +55,7 @@ impl Lists {
     }
 
     /// A look-up found something there, or took so long and found nothing.
-    pub(super) fn observe(&mut self, path: PathId, paths: &Paths, absent: Option<u64>) {
-        if self.places.is_empty() {
-            return;
-        }
+    fn observe(&mut self, path: PathId, paths: &Paths, absent: Option<u64>) {
         let at = path.0 as usize;
         if self.known.len() <= at {
             self.known.resize(at + 1, None);
@@ -81,7 +86,8 @@ impl Lists {
         }
     }
 
-    pub(super) fn finish(self) -> Vec<TraceList> {
+    /// All lists; those whose failed look-ups took longest first.
+    pub fn finish(self) -> Vec<TraceList> {
         let named = |(variable, directories): &(String, u64)| TraceList {
             variable: variable.clone(),
             directories: *directories,
@@ -94,9 +100,26 @@ impl Lists {
             list.absent += listed.absent;
             list.tasks_ns = Nanoseconds(list.tasks_ns.0.saturating_add(listed.time));
         }
-        told.retain(|list| list.absent > 0);
         told.sort_by_key(|list| std::cmp::Reverse(list.tasks_ns));
         told
+    }
+}
+
+impl Sink for Lists {
+    fn call(&mut self, call: &Call, tables: &Tables) -> io::Result<()> {
+        for name in tables.names.iter().skip(self.shapes.len()) {
+            self.shapes.push(shape_of(name));
+        }
+        let does_look = self.shapes[usize::from(call.name.0)].looks_up(call.flags) && call.came_back();
+        if let Some(path) = call.path.filter(|_| does_look && !self.places.is_empty()) {
+            let time = call.duration.unwrap_or_default().0.saturating_sub(self.within);
+            self.observe(path, &tables.paths, call.found_nothing().then_some(time));
+        }
+        Ok(())
+    }
+
+    fn edge(&mut self, _edge: &Edge, _tables: &Tables) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -109,10 +132,14 @@ mod tests {
         let list = |name: &str, directories: &[&str]| {
             (name.to_owned(), directories.iter().map(|directory| directory.as_bytes().to_vec()).collect())
         };
-        let mut lists = Lists::new(&[
-            list("PATH", &["/bin", "/opt/bin/", ""]),
-            list("PYTHONPATH", &["/opt/a", "/opt/b", "/opt/a", "/bin"]),
-        ]);
+        let mut lists = Lists::new(
+            &[
+                list("PATH", &["/bin", "/opt/bin/", ""]),
+                list("PYTHONPATH", &["/opt/a", "/opt/b", "/opt/a", "/bin"]),
+                list("MANPATH", &["/man"]),
+            ],
+            Nanoseconds::ZERO,
+        );
         let mut paths = Paths::default();
         for (path, absent) in [
             ("/opt/a", Some(5)),
@@ -133,6 +160,9 @@ mod tests {
             absent,
             tasks_ns: Nanoseconds(tasks_ns),
         };
-        assert_eq!(lists.finish(), [told("PYTHONPATH", 4, 1, 3, 112), told("PATH", 3, 1, 1, 1)]);
+        assert_eq!(
+            lists.finish(),
+            [told("PYTHONPATH", 4, 1, 3, 112), told("PATH", 3, 1, 1, 1), told("MANPATH", 1, 0, 0, 0)]
+        );
     }
 }

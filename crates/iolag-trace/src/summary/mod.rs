@@ -17,5 +17,5 @@ mod vain;
 
 pub use divider::Divider;
 pub use likeness::Likeness;
-pub use lists::NamedList;
+pub use lists::{Lists, NamedList};
 pub use summariser::Summariser;

@@ -23,14 +23,45 @@ const ASKED_MOST: usize = 3;
 const FILE_TYPE: u32 = 0o170_000;
 const DIRECTORY: u32 = 0o040_000;
 
+/// What is known of what is at a path.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Seen {
+    /// Nobody asked.
+    #[default]
+    Never,
+    /// It is not there.
+    Absent,
+    /// It is a directory.
+    Directory,
+}
+
+impl Seen {
+    const fn there(self) -> Option<bool> {
+        match self {
+            Self::Never => None,
+            Self::Absent => Some(false),
+            Self::Directory => Some(true),
+        }
+    }
+}
+
 /// Calls on one path.
 #[derive(Debug, Clone, Copy, Default)]
 struct OnPath {
     calls: u32,
     /// How often its attributes were those of a directory.
     asked: u32,
-    is_directory: bool,
+    is: Seen,
+    /// Whether its names were listed.
+    is_listed: bool,
     time: u64,
+}
+
+impl OnPath {
+    /// Whether it was listed, and then asked for whether that still holds.
+    const fn is_asked_for_changes(&self) -> bool {
+        self.is_listed && self.asked >= ASKED_MIN
+    }
 }
 
 /// What was looked for in a directory.
@@ -78,10 +109,13 @@ impl Vain {
         on.time = on.time.saturating_add(time);
         match shape.effect {
             Effect::Attributes(_) if call.argument & FILE_TYPE == DIRECTORY => {
-                on.is_directory = true;
+                on.is = Seen::Directory;
                 on.asked += u32::from(shape.looks_up(call.flags));
             }
-            Effect::List if call.succeeded() => on.is_directory = true,
+            Effect::List if call.succeeded() => (on.is, on.is_listed) = (Seen::Directory, true),
+            _ if on.is == Seen::Never && call.found_nothing() && shape.looks_up(call.flags) => {
+                on.is = Seen::Absent;
+            }
             _ => {}
         }
     }
@@ -100,30 +134,40 @@ impl Vain {
         }
     }
 
+    /// What was asked of directories themselves; of what is not there it is only known that it is not.
+    fn directories(&self, tables: &Tables) -> HashMap<Vec<u8>, OnPath> {
+        let mut on: HashMap<Vec<u8>, OnPath> = HashMap::new();
+        for (path, own) in tables.paths.iter().zip(&self.paths).filter(|(_, own)| own.is != Seen::Never) {
+            let all = on.entry(lexical(path)).or_default();
+            all.is = all.is.max(own.is);
+            if own.is == Seen::Directory {
+                all.calls = all.calls.saturating_add(own.calls);
+                all.asked = all.asked.saturating_add(own.asked);
+                all.is_listed |= own.is_listed;
+                all.time = all.time.saturating_add(own.time);
+            }
+        }
+        on
+    }
+
     /// The directories with most calls.
     pub(super) fn finish(self, most: usize, places: &Places, tables: &Tables) -> TraceVain {
-        let mut on: HashMap<Vec<u8>, OnPath> = HashMap::new();
-        for (path, own) in tables.paths.iter().zip(&self.paths).filter(|(_, own)| own.is_directory) {
-            let all = on.entry(lexical(path)).or_default();
-            all.calls = all.calls.saturating_add(own.calls);
-            all.asked = all.asked.saturating_add(own.asked);
-            all.time = all.time.saturating_add(own.time);
-        }
-        let mut vain: Vec<(Vec<u8>, bool, u64, u64)> = Vec::new();
+        let mut on = self.directories(tables);
+        let mut vain: Vec<(Vec<u8>, Option<bool>, u64, u64)> = Vec::new();
         for (directory, TraceCounts { calls, errors, time_ns: Nanoseconds(time) }) in places.iter() {
             let own = on.remove(directory);
             if errors < calls {
                 continue;
             }
-            let exists = own.is_some();
             let own = own.unwrap_or_default();
-            if errors > 0 || own.asked >= ASKED_MIN {
-                vain.push((directory.to_vec(), exists, calls + u64::from(own.calls), time + own.time));
+            if errors > 0 || own.is_asked_for_changes() {
+                let calls = calls + u64::from(own.calls);
+                vain.push((directory.to_vec(), own.is.there(), calls, time + own.time));
             }
         }
         // What lies in these was never asked for.
-        let again = on.into_iter().filter(|(_, own)| own.asked >= ASKED_MIN);
-        vain.extend(again.map(|(directory, own)| (directory, true, own.calls.into(), own.time)));
+        let again = on.into_iter().filter(|(_, own)| own.is_asked_for_changes());
+        vain.extend(again.map(|(directory, own)| (directory, own.is.there(), own.calls.into(), own.time)));
         vain.sort_by(|one, other| (Reverse(one.2), &one.0).cmp(&(Reverse(other.2), &other.0)));
         let told = vain.iter().take(most);
         let mut names: HashMap<&[u8], Names<'_>> =

@@ -20,12 +20,7 @@ fn seen(activities: Vec<TraceActivity>) -> SeenCommand {
     let tracing_ns = Nanoseconds(100 * MS);
     SeenCommand {
         program: "cat".into(),
-        elapsed: TraceElapsed {
-            span_ns: Nanoseconds(span + tracing_ns.0),
-            tracing_ns,
-            activities,
-            lists: Vec::new(),
-        },
+        elapsed: TraceElapsed { span_ns: Nanoseconds(span + tracing_ns.0), tracing_ns, activities },
         ..SeenCommand::default()
     }
 }

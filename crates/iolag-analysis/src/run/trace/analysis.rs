@@ -46,7 +46,7 @@ pub fn analyse_trace(run: &RunRecord, content: TraceContent) -> TraceAnalysis {
     TraceAnalysis {
         schema: SUMMARY_SCHEMA,
         precision: Precision::Exact,
-        findings: findings(&summary, &about),
+        findings: findings(&summary, &about, &ending.lists),
         about,
         summary: Box::new(summary),
         ending,

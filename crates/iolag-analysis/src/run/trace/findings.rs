@@ -6,19 +6,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use iolag_model::{
-    AbsentName, Nanoseconds, SearchPath, SearchedDirectory, TraceAbout, TraceCall, TraceSummary, TraceVain,
-    VainDirectory, loader_asks_below,
+    AbsentName, Nanoseconds, SearchPath, SearchedDirectory, TraceAbout, TraceCall, TraceList, TraceSummary,
+    TraceVain, VainDirectory, loader_asks_below,
 };
 
 use super::lists::{Searched, SetVariables};
 use super::never_back::never_back;
 use crate::finding::Severity;
 use crate::finding::of_runs::{
-    AskedAgain, AskedInVain, LongCall, RunFinding, RunFound, SearchedInVain, TracedShare,
+    AskedAgain, AskedInVain, ListedInVain, LongCall, RunFinding, RunFound, SearchedInVain, TracedShare,
 };
 
 /// Fewer calls are nothing to speak of, whatever their share.
 const CALLS_MIN: u64 = 20;
+/// Fewer than these are told only if they are a good part of all: every program asks some things in vain.
+const CALLS_FEW: u64 = 50;
+const SHARE_OF_FEW: f64 = 0.2;
 /// Less of all calls, and of their time, does not matter.
 const SHARE_MIN: f64 = 0.05;
 /// What is asked again is told if it is this much of all: everybody asks some things twice.
@@ -35,16 +38,23 @@ const EXAMPLES: usize = 3;
 const SAME_PATHS: usize = 3;
 const SAME_DIRECTORIES: usize = 2;
 const SHARE_SAME: f64 = 0.5;
+/// A list of which fewer directories are in vain is not too long.
+const LISTED_MIN: u64 = 3;
 
-/// All that was found.
-pub(crate) fn findings(summary: &TraceSummary, about: &TraceAbout) -> Vec<RunFinding> {
+/// All that was found, the gravest first. `asked` is what was looked for in the lists of the program's environment, if somebody counted that.
+pub(crate) fn findings(summary: &TraceSummary, about: &TraceAbout, asked: &[TraceList]) -> Vec<RunFinding> {
     let lists = &about.lists;
     let in_vain = asked_in_vain(summary, lists);
     let searched = searched_in_vain(summary, lists, in_vain.as_ref());
-    let again = asked_again(summary);
+    let mut of_names: Vec<RunFinding> = in_vain.into_iter().chain(searched).collect();
+    let listed = listed_in_vain(summary, asked, &mut of_names);
+    let in_lists = listed.as_ref().map_or(0, |(found, _)| found.share.calls);
+    let again = asked_again(summary, summary.in_vain.calls.max(in_lists));
+    let listed = listed.map(|(found, severity)| RunFinding::new(RunFound::ListedInVain(found), severity));
     let mut found: Vec<RunFinding> = never_back(summary, about).into_iter().collect();
-    found.extend(in_vain.into_iter().chain(searched).chain(again));
+    found.extend(listed.into_iter().chain(of_names).chain(again));
     found.extend(long_call(summary));
+    found.sort_by_key(|finding| finding.severity);
     found
 }
 
@@ -65,6 +75,7 @@ fn judged(share: TracedShare, least: f64) -> Option<Severity> {
     let most = part(share.calls, share.of_calls).max(of_time);
     match share.calls {
         calls if calls < CALLS_MIN || most < least => None,
+        calls if calls < CALLS_FEW && most < SHARE_OF_FEW => None,
         _ if most >= SHARE_SERIOUS => Some(Severity::Serious),
         _ => Some(Severity::Warning),
     }
@@ -111,7 +122,6 @@ fn asked_in_vain(summary: &TraceSummary, lists: &[String]) -> Option<RunFinding>
         same,
         searched,
         set: SetVariables::of(searched, lists),
-        are_there: shown.iter().all(|directory| directory.exists),
         examples: shown.iter().take(EXAMPLES).map(|directory| directory.path.clone()).collect(),
     };
     Some(RunFinding::new(RunFound::AskedInVain(found), severity))
@@ -182,6 +192,31 @@ fn searched_in_vain(
     found
 }
 
+/// The list with most of the time in vain, which is known from what was counted, and not by the names that were looked for; what these say of the same calls is
+/// taken out, unless it is about the same variable, and says more.
+fn listed_in_vain(
+    summary: &TraceSummary,
+    asked: &[TraceList],
+    of_names: &mut Vec<RunFinding>,
+) -> Option<(ListedInVain, Severity)> {
+    let list = asked.iter().filter(|list| list.in_vain >= LISTED_MIN).max_by_key(|list| list.tasks_ns)?;
+    let share = share(list.absent, list.tasks_ns, summary);
+    let severity = judged(share, SHARE_MIN)?;
+    let of = |finding: &RunFinding| match &finding.found {
+        RunFound::AskedInVain(found) => Some((found.share.calls, found.searched)),
+        RunFound::SearchedInVain(found) => Some((found.share.calls, found.searched)),
+        _ => None,
+    };
+    let says_more = |(calls, searched): (u64, Searched)| {
+        searched.variable() == Some(&list.variable) && 2 * calls >= list.absent
+    };
+    if of_names.iter().filter_map(of).any(says_more) {
+        return None;
+    }
+    of_names.retain(|finding| of(finding).is_none_or(|(calls, _)| calls > 2 * list.absent));
+    Some((ListedInVain { share, list: list.clone() }, severity))
+}
+
 /// Its part of the time of all failed look-ups along the path.
 fn time_in_vain(path: &SearchPath, calls: u64) -> Nanoseconds {
     let share = part(calls.min(path.absent), path.absent);
@@ -189,13 +224,13 @@ fn time_in_vain(path: &SearchPath, calls: u64) -> Nanoseconds {
 }
 
 /// What is asked in vain is asked again and again, too, and told already.
-fn asked_again(summary: &TraceSummary) -> Option<RunFinding> {
+fn asked_again(summary: &TraceSummary, in_vain: u64) -> Option<RunFinding> {
     let repeats = &summary.repeats;
     let told: BTreeSet<&str> = summary.in_vain.most.iter().map(|directory| directory.path.as_str()).collect();
     let is_vain = |path: &str| {
         told.contains(path) || path.rsplit_once('/').is_some_and(|(directory, _)| told.contains(directory))
     };
-    let rest = repeats.repeats.saturating_sub(summary.in_vain.calls);
+    let rest = repeats.repeats.saturating_sub(in_vain);
     let time = part(rest, repeats.repeats) * repeats.time_ns.0 as f64;
     let share = share(rest, Nanoseconds(time as u64), summary);
     let severity = judged(share, REPEATS_MIN)?;

@@ -68,7 +68,7 @@ impl Searched {
             None => Self::of_names(&names, summary),
         };
         // Python lists a directory once, and then asks only whether it has changed.
-        let is_asked_itself = directory.exists && directory.looked_for.is_none();
+        let is_asked_itself = directory.exists == Some(true) && directory.looked_for.is_none();
         let is_python = || summary.programs.iter().any(is_python);
         match known {
             Self::Anything if is_asked_itself && is_python() => Self::PythonModules,
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn python_only_asks_whether_a_directory_has_changed() {
-        let directory = VainDirectory { exists: true, ..VainDirectory::default() };
+        let directory = VainDirectory { exists: Some(true), ..VainDirectory::default() };
         let of = |program: &str| {
             let program = TraceProgram { program: Some(program.to_owned()), ..TraceProgram::default() };
             let summary = TraceSummary { programs: vec![program], ..TraceSummary::default() };

@@ -82,6 +82,7 @@ pub(super) fn named_lists() -> Vec<NamedList> {
         .filter(|(name, value)| is_list(name, &value.to_string_lossy()))
         .map(|(name, value)| (name, directories(&value)))
         .collect();
-    lists.sort_unstable();
+    // What is in several is of the first: rather of one that is named as search paths are.
+    lists.sort_unstable_by_key(|(name, _)| (!name.ends_with("PATH"), name.clone()));
     lists
 }

@@ -11,7 +11,7 @@ use iolag_model::{
     Anchor, Clock, MonotonicClock, MonotonicTime, Nanoseconds, ProcessStat, TraceAbout, one_line,
 };
 use iolag_trace::{
-    Beginning, CaptureTime, Divider, Ending, Reading, Refusal, Stops, StraceProgram, StraceReader, Subject,
+    Beginning, CaptureTime, Divider, Ending, Refusal, Stops, StraceProgram, StraceReader, Subject,
     TraceWriter, strace_arguments,
 };
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
@@ -20,7 +20,7 @@ use super::about::{about, named_lists};
 use super::behind::Behind;
 use super::calibration::calibrate;
 use super::gulps::Gulps;
-use super::observing::{Executed, Observer};
+use super::observing::{Executed, Observed, Observer};
 use super::plan::{Capture, CaptureSubject, Purpose};
 use super::program::{Missing, Strace, find};
 use super::rights::Rights;
@@ -194,11 +194,11 @@ impl<'a> Capturing<'a> {
         let rights = Rights::of_tracer(rustix::process::geteuid().as_raw());
         let divider = match plan.purpose {
             Purpose::Trace => None,
-            Purpose::Explain { .. } => {
-                Some(Divider::new(about.cost.unwrap_or_default(), &about.mounts, &named_lists()))
-            }
+            Purpose::Explain { .. } => Some(Divider::new(about.cost.unwrap_or_default(), &about.mounts)),
         };
-        let observer = Observer::new(writer, about.overhead(), rights).dividing(divider);
+        let lists = if about.lists.is_empty() { Vec::new() } else { named_lists() };
+        let observer =
+            Observer::new(writer, about.cost.unwrap_or_default(), &lists, rights).dividing(divider);
         let reader = StraceReader::new(&beginning, observer);
         let used = [usage(libc::RUSAGE_SELF), usage(libc::RUSAGE_CHILDREN)];
         let dispositions = Dispositions::ignore();
@@ -331,18 +331,17 @@ impl<'a> Capturing<'a> {
         let is_of_command = self.is_of_command();
         let now = Anchor::take().realtime_ns;
         self.reader.ended_at(now);
-        let (mut observer, tables, reading) = self.reader.finish()?;
+        let (observer, tables, reading) = self.reader.finish()?;
         // On the clock of the trace.
         let until = reading.began.map(|began| Nanoseconds(now.saturating_sub(began)));
-        let divider = observer.take_divider();
-        let elapsed = divider.map(|divider| divider.finish(processor.program_ns, until));
         let (ended, executed) = (observer.ended(), observer.executed());
-        let mut ending = ending(&reading, ended, processor);
+        let Observed { file: writer, summary, divider, lists, without_rights } = observer.finish(&tables);
+        let elapsed = divider.map(|divider| divider.finish(processor.program_ns, until));
+        let mut ending = Ending { ended, processor: Some(processor), lists, ..Ending::from(&reading) };
         ending.cut = self.wishes.cut.map(str::to_owned);
         if ending.cut.is_none() && ended.is_none() && is_of_command {
             ending.cut = Some("strace was ended before it".to_owned());
         }
-        let (writer, summary, without_rights) = observer.finish(&tables);
         let file =
             writer.and_then(|writer| writer.finish(&tables, &ending).map_err(|error| error.to_string()));
         let not_executed = match (executed, Refusal::of(&complaints)) {
@@ -402,10 +401,6 @@ fn complaints(strace: &mut Child) -> String {
         let _ = io::Read::read_to_string(stderr, &mut text);
     }
     text
-}
-
-fn ending(reading: &Reading, ended: Option<iolag_trace::ProgramEnd>, processor: CaptureTime) -> Ending {
-    Ending { ended, processor: Some(processor), ..Ending::from(reading) }
 }
 
 /// Reaps strace, and tells its processor time from that of what it has traced.

@@ -4,10 +4,10 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use iolag_model::{Nanoseconds, TraceSummary};
+use iolag_model::{Nanoseconds, TraceList, TraceSummary, TracingCost};
 use iolag_trace::{
-    Call, Divider, Edge, EdgeKind, Ended, PathId, Peer, ProgramEnd, Sink, Summariser, Tables, TaskId,
-    TraceWriter,
+    Call, Divider, Edge, EdgeKind, Ended, Lists, NamedList, PathId, Peer, ProgramEnd, Sink, Summariser,
+    Tables, TaskId, TraceWriter,
 };
 
 use super::rights::Rights;
@@ -21,11 +21,25 @@ pub(super) struct Observer<W> {
     summary: Summariser,
     /// Present where the time that passes is to be divided.
     divider: Option<Divider>,
+    lists: Lists,
     rights: Rights,
     /// What the last call was about, and why it failed.
     last: (Option<PathId>, u16),
     executed: Executed,
     ended: Option<ProgramEnd>,
+}
+
+/// What a trace came to.
+#[derive(Debug)]
+pub(super) struct Observed<W> {
+    /// The file, or why it is not whole.
+    pub(super) file: Result<TraceWriter<W>, String>,
+    pub(super) summary: TraceSummary,
+    /// Where the time that passed went, if that was wanted.
+    pub(super) divider: Option<Divider>,
+    pub(super) lists: Vec<TraceList>,
+    /// Who ran without rights.
+    pub(super) without_rights: Vec<String>,
 }
 
 /// Whether the command was executed.
@@ -40,12 +54,18 @@ pub(super) enum Executed {
 }
 
 impl<W: Write> Observer<W> {
-    pub(super) fn new(writer: TraceWriter<W>, overhead: Nanoseconds, rights: Rights) -> Self {
+    pub(super) fn new(
+        writer: TraceWriter<W>,
+        cost: TracingCost,
+        lists: &[NamedList],
+        rights: Rights,
+    ) -> Self {
         Self {
             writer: Some(writer),
             trouble: None,
-            summary: Summariser::new(overhead),
+            summary: Summariser::new(cost.between_ns.median),
             divider: None,
+            lists: Lists::new(lists, cost.within_ns.median),
             rights,
             last: (None, 0),
             executed: Executed::NotYet,
@@ -56,11 +76,6 @@ impl<W: Write> Observer<W> {
     /// The same, which also divides the time that passes.
     pub(super) fn dividing(self, divider: Option<Divider>) -> Self {
         Self { divider, ..self }
-    }
-
-    /// What divided the time, if that was wanted.
-    pub(super) const fn take_divider(&mut self) -> Option<Divider> {
-        self.divider.take()
     }
 
     /// How the first task ended, once it has.
@@ -78,13 +93,15 @@ impl<W: Write> Observer<W> {
         self.write(|writer| writer.flush(tables));
     }
 
-    /// What is left: the file, or why it is not whole; what the trace comes to; who ran without rights.
-    pub(super) fn finish(
-        self,
-        tables: &Tables,
-    ) -> (Result<TraceWriter<W>, String>, TraceSummary, Vec<String>) {
-        let file = self.writer.ok_or_else(|| self.trouble.unwrap_or_default());
-        (file, self.summary.finish(tables), self.rights.lost())
+    /// What is left once everything has come.
+    pub(super) fn finish(self, tables: &Tables) -> Observed<W> {
+        Observed {
+            file: self.writer.ok_or_else(|| self.trouble.unwrap_or_default()),
+            summary: self.summary.finish(tables),
+            divider: self.divider,
+            lists: self.lists.finish(),
+            without_rights: self.rights.lost(),
+        }
     }
 
     fn write(&mut self, write: impl FnOnce(&mut TraceWriter<W>) -> io::Result<()>) {
@@ -105,6 +122,7 @@ impl<W: Write> Sink for Observer<W> {
             self.executed = Executed::Refused(call.errno);
         }
         self.divider.as_mut().map_or(Ok(()), |divider| divider.call(call, tables))?;
+        self.lists.call(call, tables)?;
         self.summary.call(call, tables)
     }
 
@@ -151,7 +169,7 @@ mod tests {
 
     fn observed(text: &str) -> Observer<Vec<u8>> {
         let writer = TraceWriter::new(Vec::new(), &About::default()).unwrap();
-        let observer = Observer::new(writer, Nanoseconds::ZERO, Rights::of_tracer(0));
+        let observer = Observer::new(writer, TracingCost::default(), &[], Rights::of_tracer(0));
         let mut reader = StraceReader::new(&Beginning::default(), observer);
         reader.feed(text.as_bytes()).unwrap();
         reader.finish().unwrap().0
@@ -191,7 +209,7 @@ mod tests {
         }
         let mut room = Room { bytes: 4096, rest: Full };
         let writer = TraceWriter::new(&mut room, &About::default()).unwrap();
-        let observer = Observer::new(writer, Nanoseconds::ZERO, Rights::of_tracer(0));
+        let observer = Observer::new(writer, TracingCost::default(), &[], Rights::of_tracer(0));
         let mut reader = StraceReader::new(&Beginning::default(), observer);
         for number in 0..100_000 {
             reader
@@ -199,7 +217,7 @@ mod tests {
                 .unwrap();
         }
         let (observer, tables, _) = reader.finish().unwrap();
-        let (file, summary, _) = observer.finish(&tables);
+        let Observed { file, summary, .. } = observer.finish(&tables);
         assert!(file.err().unwrap().contains("No space left"));
         assert_eq!(summary.calls, 100_000);
     }

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use iolag_analysis::{
-    AskedAgain, AskedInVain, LongCall, NeverBack, Searched, SearchedInVain, SetVariables, TracedShare,
-    joined, share_in_words,
+    AskedAgain, AskedInVain, ListedInVain, LongCall, NeverBack, Searched, SearchedInVain, SetVariables,
+    TracedShare, joined, share_in_words,
 };
-use iolag_model::{WaitEnd, counted, format_count, format_duration, one_line};
+use iolag_model::{TraceList, WaitEnd, counted, format_count, format_duration, one_line};
 
 use crate::finding::in_words::{About, InWords};
 use crate::workload::command::shell_command;
@@ -66,6 +66,31 @@ impl InWords for AskedInVain {
             1 => "Have the program remember that this file is not there, or create it.".into(),
             _ => "Have the program remember that these files are not there, or create them.".into(),
         }
+    }
+}
+
+impl InWords for ListedInVain {
+    fn sentence(&self, _about: &About<'_>) -> String {
+        let TraceList { variable, directories, in_vain, .. } = &self.list;
+        let nothing = match in_vain == directories {
+            true => "in none of which anything".to_owned(),
+            false => format!("in {} of which nothing", format_count(*in_vain)),
+        };
+        format!(
+            "{} looked in vain in the {} of `{variable}`, {nothing} was ever found.",
+            of_all(self.share),
+            counted(*directories, "directory", "directories")
+        )
+    }
+
+    fn advice(&self) -> Cow<'static, str> {
+        let TraceList { variable, directories, in_vain, .. } = &self.list;
+        format!(
+            "Shorten `{variable}`: in {} of its {} there is nothing that is wanted, or they are not there.",
+            format_count(*in_vain),
+            counted(*directories, "directory", "directories")
+        )
+        .into()
     }
 }
 
@@ -255,7 +280,6 @@ mod tests {
             same: Vec::new(),
             searched: Searched::Libraries,
             set: SetVariables::Unknown,
-            are_there: false,
             examples: vec!["/opt/lib".to_owned()],
         };
         assert_eq!(
@@ -274,7 +298,6 @@ mod tests {
             same: Vec::new(),
             searched: Searched::Libraries,
             set: SetVariables::This,
-            are_there: true,
             examples: vec!["/opt/lib1".to_owned(), "/opt/lib2".to_owned()],
         };
         assert_eq!(
@@ -288,6 +311,27 @@ mod tests {
             "200 of 2 523 calls (7.9 %) asked for what is not there, most of them again and again for /etc/app/site.cfg (198 times)."
         );
         assert_eq!(same.advice(), "Have the program remember that this file is not there, or create it.");
+    }
+
+    #[test]
+    fn a_list_is_told_with_its_variable() {
+        let list = TraceList {
+            variable: "PYTHONPATH".to_owned(),
+            directories: 200,
+            in_vain: 200,
+            ..TraceList::default()
+        };
+        let all = ListedInVain { share: TracedShare { time_ns: None, ..SHARE }, list };
+        assert_eq!(
+            said(&all),
+            "200 of 2 523 calls (7.9 %) looked in vain in the 200 directories of `PYTHONPATH`, in none of which anything was ever found."
+        );
+        let list = TraceList { in_vain: 120, ..all.list.clone() };
+        let some = ListedInVain { list, ..all };
+        assert!(said(&some).ends_with(", in 120 of which nothing was ever found."));
+        assert!(
+            some.advice().starts_with("Shorten `PYTHONPATH`: in 120 of its 200 directories there is nothing")
+        );
     }
 
     #[test]

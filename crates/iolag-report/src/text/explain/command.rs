@@ -3,7 +3,7 @@
 use iolag_analysis::{CommandExplanation, RunFindingKind};
 use iolag_model::{
     Counted, ExplanationWord, Layer, Part, PartReason, ProgramEnd, SeenMount, ServedBy, TraceActivityKind,
-    TraceList, UNKNOWN_FUNCTION, counted, format_count, one_line,
+    UNKNOWN_FUNCTION, counted, format_count, one_line,
 };
 
 use super::INDENT;
@@ -16,8 +16,6 @@ type Finding = FindingInWords<RunFindingKind>;
 
 /// Functions of the kernel that are told.
 const FUNCTIONS: usize = 2;
-/// Look-ups that take less of the time are not worth a word on the list that causes them.
-const LIST_SHARE: f64 = 0.05;
 
 /// What the explanation of a command comes to, in about ten lines of this width.
 pub fn command_explanation_text(explained: &CommandExplanation, width: usize, colour: Colour) -> String {
@@ -144,15 +142,6 @@ fn calls_on(explained: &CommandExplanation, mount: &SeenMount) -> u64 {
 /// What is found of questions in vain, or how many there were.
 fn look_ups(explained: &CommandExplanation, findings: &[Finding]) -> String {
     let counts = explained.seen.summary.lookups;
-    if let Some(list) = list_in_vain(explained) {
-        return format!(
-            "Look-ups: {} that found nothing were in the {} of `{}`, and in {} of these nothing was ever found.",
-            format_count(list.absent),
-            counted(list.directories, "directory", "directories"),
-            list.variable,
-            format_count(list.in_vain)
-        );
-    }
     match in_vain(findings) {
         Some(finding) => format!("Look-ups: {}", finding.sentence),
         None if counts.calls == 0 => "Look-ups: none.".into(),
@@ -167,20 +156,9 @@ fn look_ups(explained: &CommandExplanation, findings: &[Finding]) -> String {
     }
 }
 
-/// The list of directories in which most of the time of such look-ups was spent; less than that may be as it has to be.
-fn list_in_vain(explained: &CommandExplanation) -> Option<&TraceList> {
-    let all = explained.parts.iter().find_map(|part| match part.reason {
-        PartReason::Absent { tasks_ns, .. } if part.share >= LIST_SHARE => Some(tasks_ns),
-        _ => None,
-    })?;
-    let list = explained.seen.elapsed.lists.first()?;
-    (list.in_vain > 0 && list.tasks_ns.as_seconds() >= all.as_seconds() / 2.0).then_some(list)
-}
-
 fn in_vain(findings: &[Finding]) -> Option<&Finding> {
-    findings
-        .iter()
-        .find(|finding| matches!(finding.kind, RunFindingKind::AskedInVain | RunFindingKind::SearchedInVain))
+    use RunFindingKind::{AskedInVain, ListedInVain, SearchedInVain};
+    findings.iter().find(|finding| matches!(finding.kind, AskedInVain | ListedInVain | SearchedInVain))
 }
 
 /// A call that did not come back, which is more than slow.
@@ -272,15 +250,6 @@ fn advice(explained: &CommandExplanation, findings: &[Finding]) -> Option<String
     let fewer = questions.map(|finding| format!(" Fewer questions help, too: {}", finding.advice));
     let fewer = fewer.unwrap_or_default();
     Some(match (&part.layers[..], &part.mount) {
-        ([Layer::LookUps], _) if list_in_vain(explained).is_some() => {
-            let list = list_in_vain(explained).cloned().unwrap_or_default();
-            format!(
-                "shorten `{}`: in {} of its {} there is nothing that is wanted, or they are not there.",
-                list.variable,
-                format_count(list.in_vain),
-                counted(list.directories, "directory", "directories")
-            )
-        }
         ([Layer::LookUps], _) => in_vain(findings).or(findings.first()).map_or_else(
             || "see with `iolag trace` which names are looked for where.".to_owned(),
             |finding| finding.advice.clone(),

@@ -137,7 +137,11 @@ fn in_vain(summary: &TraceSummary) -> TraceTable {
         vec![
             TraceCell::count(directory.calls),
             TraceCell::time(directory.time_ns),
-            TraceCell::name(if directory.exists { "yes" } else { "no" }),
+            TraceCell::name(match directory.exists {
+                Some(true) => "yes",
+                Some(false) => "no",
+                None => "unknown",
+            }),
             TraceCell::name(directory.looked_for.clone().unwrap_or_default()),
             TraceCell::name(&directory.path),
         ]

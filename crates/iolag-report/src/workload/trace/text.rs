@@ -118,6 +118,9 @@ fn how_it_ended(ending: &TraceEnding) -> String {
         (Some(cut), _) => format!(" The trace ends before the program: {cut}."),
         (None, Some(ProgramEnd::Exited(status))) => format!(" It ended with status {status}."),
         (None, Some(ProgramEnd::Killed(signal))) => format!(" It was ended by signal {signal}."),
+        (None, None) if ending.is_missing() => {
+            " The trace is cut off there: of the rest nothing is known.".to_owned()
+        }
         (None, None) => String::new(),
     }
 }

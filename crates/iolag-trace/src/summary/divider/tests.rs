@@ -7,7 +7,7 @@ const MS: u64 = 1_000_000;
 
 fn divided(text: &str, cost: TracingCost, processor: u64, until: Option<u64>) -> TraceElapsed {
     let mount = |point: &str| TraceMount { point: point.into(), ..TraceMount::default() };
-    let divider = Divider::new(cost, &["/", "/mnt"].map(mount), &[]);
+    let divider = Divider::new(cost, &["/", "/mnt"].map(mount));
     let mut reader = StraceReader::new(&Beginning { directory: Some(b"/".to_vec()), process: None }, divider);
     reader.feed(text.as_bytes()).unwrap();
     let (divider, _, _) = reader.finish().unwrap();
@@ -127,7 +127,7 @@ fn what_did_not_come_back_lasted_until_the_end_of_its_task_or_of_the_trace() {
     let elapsed = free(killed, 0);
     assert_eq!((of(&elapsed, &storage("/mnt")), elapsed.span_ns.0 / MS), (600, 600), "{elapsed:?}");
     let text = "7 1700000001.000000 openat(AT_FDCWD, \"/mnt/a\", O_RDONLY";
-    let mut reader = StraceReader::new(&Beginning::default(), Divider::new(TracingCost::default(), &[], &[]));
+    let mut reader = StraceReader::new(&Beginning::default(), Divider::new(TracingCost::default(), &[]));
     reader.feed(text.as_bytes()).unwrap();
     let (divider, _, reading) = reader.finish().unwrap();
     assert_eq!((reading.foreign, reading.unfinished), (0, 1));

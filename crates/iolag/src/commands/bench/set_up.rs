@@ -61,7 +61,8 @@ fn like(name: &str, common: &Common) -> Result<SetUpSpec, Failure> {
     }
     let program = counts.program.clone().unwrap_or_else(|| "a program".to_owned());
     let of = id.map_or_else(String::new, |id| format!(" of {id}"));
-    Ok(counts.spec(one_line(&format!("{program}{of}"))))
+    let part = if doubt.is_some() { ", as far as its trace goes" } else { "" };
+    Ok(counts.spec(one_line(&format!("{program}{of}{part}"))))
 }
 
 fn read_like(name: &str, located: &Located) -> Result<(SetUpLike, Option<RunId>), Failure> {

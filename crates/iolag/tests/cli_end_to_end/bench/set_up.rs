@@ -33,6 +33,24 @@ fn a_copy_is_like_what_was_traced() {
 }
 
 #[test]
+fn what_is_like_a_trace_that_is_cut_off_says_so_and_so_does_the_trace() {
+    let user = User::new();
+    std::fs::write(user.path("strace.out"), TRACED).unwrap();
+    user.fine(&["trace", "--from", "strace.out", "-o", "cut.iolag"]);
+    let whole = std::fs::read(user.path("cut.iolag")).unwrap();
+    std::fs::write(user.path("cut.iolag"), &whole[..whole.len() - 1]).unwrap();
+    let shown = user.fine(&["show", "cut.iolag"]).output;
+    assert!(shown.contains("The trace is cut off there") && shown.contains("made 7 calls"), "{shown}");
+    let shown = user.fine(&["show", "cut.iolag", "--format", "json"]).output;
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!(shown["run"]["state"]["state"], "incomplete");
+    let said = user.fine(&["bench", "setup", "memory:", "--like", "cut.iolag"]);
+    assert!(said.errors.contains("the trace is not whole"), "{said:?}");
+    let list = user.fine(&["list"]).output;
+    assert!(list.contains("setup, like job, as far as its trace goes"), "{list}");
+}
+
+#[test]
 fn a_copy_of_the_preset_makes_the_calls_that_the_study_traced() {
     let user = User::new();
     let preset = ["bench", "setup", "memory:", "--preset", "lhcb", "--format", "json", "-q"];

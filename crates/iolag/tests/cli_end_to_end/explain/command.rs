@@ -62,7 +62,7 @@ fn absent_directories_of_a_search_path_are_named_with_what_to_change() {
     assert!(
         absent["absent"].as_u64().unwrap() >= 200 && absent["look_ups"].as_u64() > absent["absent"].as_u64()
     );
-    let list = &told["seen"]["elapsed"]["lists"][0];
+    let list = &told["seen"]["lists"][0];
     assert_eq!(
         (&list["variable"], &list["directories"], &list["in_vain"]),
         (&"PYTHONPATH".into(), &200.into(), &200.into()),
@@ -71,7 +71,7 @@ fn absent_directories_of_a_search_path_are_named_with_what_to_change() {
     let text = words_of(&done.stdout);
     assert_says(
         &text,
-        &["`/usr/bin/python3` is slow because of look-ups: ", "shorten `PYTHONPATH`: in 200 of its 200"],
+        &["`/usr/bin/python3` is slow because of look-ups: ", "Shorten `PYTHONPATH`: in 200 of its 200"],
     );
     scene.assert_nobody_is_left();
 }

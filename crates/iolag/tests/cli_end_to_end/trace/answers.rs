@@ -1,6 +1,9 @@
 //! What is said of real programs that ask in vain, and where the rest of it is to be seen.
 
 use std::fs;
+use std::path::Path;
+
+use iolag_fixtures::{current_test, skip};
 
 use super::may_trace;
 use crate::support::{Finished, Running, Scene, assert_says};
@@ -50,6 +53,29 @@ fn who_asks_for_one_file_again_and_again_is_not_told_to_shorten_a_list() {
     let page = fs::read_to_string(page).unwrap();
     assert_says(&page, &["What /bin/sh asked of the file systems", "<svg ", "<div class=\"tree\">"]);
     assert_says(&scene.run(&["list"]).stdout, &[&scene.path().display().to_string()]);
+}
+
+#[test]
+fn a_slow_import_is_told_by_the_list_whose_directories_are_not_there() {
+    const PYTHON: &str = "/usr/bin/python3";
+    if !may_trace() {
+        return;
+    }
+    if !Path::new(PYTHON).exists() {
+        return skip(&current_test(), &format!("there is no {PYTHON}"));
+    }
+    let scene = Scene::new();
+    // Beside what is there: no directory is without anything.
+    fs::write(scene.path().join("module.py"), "").unwrap();
+    let absent = |number| scene.path().join(format!("absent-{number}")).display().to_string();
+    let list = (0..200).map(absent).chain([scene.path().display().to_string()]);
+    let mut command = scene.command(&["trace", "--", PYTHON, "-c", "import module"]);
+    command.env_remove("LD_LIBRARY_PATH").env("PYTHONPATH", list.collect::<Vec<_>>().join(":"));
+    let done = Running::start(command).finish();
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert_says(&answer(&done), &["Shorten `PYTHONPATH`: in 200 of its 201 directories there is nothing"]);
+    let stored = scene.run(&["show", "last", "--format", "json"]);
+    assert!(stored.stdout.contains("\"listed-in-vain\""), "{}", stored.stdout);
 }
 
 #[test]

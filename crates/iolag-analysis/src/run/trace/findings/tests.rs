@@ -1,9 +1,10 @@
 use iolag_model::{RepeatedQuestion, SearchedDirectory, TraceProgram, TraceRepeats, TraceTime, TraceVain};
 
 use super::*;
+use crate::finding::of_runs::RunFindingKind;
 
 fn findings(summary: &TraceSummary) -> Vec<RunFinding> {
-    super::findings(summary, &TraceAbout::default())
+    super::findings(summary, &TraceAbout::default(), &[])
 }
 
 const MILLISECOND: Nanoseconds = Nanoseconds::from_milliseconds(1);
@@ -17,7 +18,7 @@ fn traced(calls: u64) -> TraceSummary {
 fn vain(paths: &[&str], calls_each: u64, looked_for: Option<&str>) -> TraceVain {
     let most = paths.iter().map(|path| VainDirectory {
         path: (*path).to_owned(),
-        exists: looked_for.is_none(),
+        exists: Some(looked_for.is_none()),
         looked_for: looked_for.map(str::to_owned),
         names: 0,
         asked_most: Vec::new(),
@@ -41,7 +42,7 @@ fn what_is_asked_in_vain_comes_first_and_says_which_list_it_is() {
     let [RunFinding { found: RunFound::AskedInVain(found), severity, .. }] = &found[..] else {
         panic!("{found:?}")
     };
-    assert_eq!((*severity, found.searched, found.are_there), (Severity::Serious, Searched::Libraries, false));
+    assert_eq!((*severity, found.searched), (Severity::Serious, Searched::Libraries));
     assert_eq!(found.share.time_ns, Some(Nanoseconds(80 * MILLISECOND.0)));
     assert_eq!(found.examples, ["/a", "/b"]);
 }
@@ -65,6 +66,8 @@ fn a_little_in_vain_is_nothing_to_tell() {
     assert_eq!(findings(&part), []);
     let more = TraceSummary { in_vain: vain(&["/a"], 50, None), ..traced(1000) };
     assert_eq!(findings(&more).len(), 1);
+    let of_few = TraceSummary { in_vain: vain(&["/a"], 49, None), ..traced(300) };
+    assert_eq!(findings(&of_few), [], "every Python asks so much in vain");
 }
 
 #[test]
@@ -147,7 +150,7 @@ fn python_that_asks_whether_its_directories_have_changed_is_told_of_its_path() {
     let in_vain = vain(&["/site/one", "/site/two"], 40, None);
     let summary = TraceSummary { in_vain, programs: vec![program], ..traced(100) };
     let RunFound::AskedInVain(found) = &findings(&summary)[0].found else { panic!("it is told") };
-    assert_eq!((found.searched, found.are_there), (Searched::PythonModules, true));
+    assert_eq!(found.searched, Searched::PythonModules);
 }
 
 fn asked(name: &str, calls: u64) -> AbsentName {
@@ -196,4 +199,35 @@ fn a_list_of_which_only_some_directories_are_kept_is_told_once() {
     assert_eq!(findings(&summary).len(), 2, "the other directory is in no list");
     in_vain.directories = 2;
     assert_eq!(findings(&TraceSummary { in_vain, ..summary }).len(), 1);
+}
+
+#[test]
+fn the_list_whose_directories_were_counted_is_told_instead_of_what_names_say() {
+    let list = |variable: &str, in_vain, absent| TraceList {
+        variable: variable.to_owned(),
+        directories: 200,
+        in_vain,
+        absent,
+        tasks_ns: Nanoseconds(absent * MILLISECOND.0),
+    };
+    let kinds = |summary: &TraceSummary, asked: &[TraceList]| {
+        let found = super::findings(summary, &TraceAbout::default(), asked);
+        found.iter().map(|finding| finding.kind()).collect::<Vec<_>>()
+    };
+    let summary = TraceSummary { in_vain: vain(&["/opt/site"], 60, Some("x")), ..traced(100) };
+    let asked = [list("PATH", 10, 1), list("PYTHONPATH", 200, 60)];
+    assert_eq!(kinds(&summary, &asked), [RunFindingKind::ListedInVain]);
+    // Few calls of many, and a list that is not too long.
+    assert_eq!(
+        kinds(&summary, &[list("PYTHONPATH", 200, 25)]),
+        [RunFindingKind::AskedInVain, RunFindingKind::ListedInVain]
+    );
+    assert_eq!(kinds(&summary, &[list("PATH", 2, 60)]), [RunFindingKind::AskedInVain]);
+    // The names say which list it is, and which directories.
+    let libraries = TraceSummary { in_vain: vain(&["/a", "/b", "/c"], 20, Some("libm.so.6")), ..traced(100) };
+    assert_eq!(kinds(&libraries, &[list("LD_LIBRARY_PATH", 3, 60)]), [RunFindingKind::AskedInVain]);
+    // Those say little of it.
+    assert_eq!(kinds(&libraries, &[list("LD_LIBRARY_PATH", 30, 300)]), [RunFindingKind::ListedInVain]);
+    // Where a directory has other things nothing else tells it.
+    assert_eq!(kinds(&traced(100), &asked), [RunFindingKind::ListedInVain]);
 }

@@ -1,7 +1,7 @@
 use iolag_analysis::explain_command;
 use iolag_model::{
-    Connecting, FileSystem, Nanoseconds, SeenCommand, TraceActivity, TraceCost, TraceElapsed, TraceLookups,
-    TraceSummary, TraceVain, TracingCost, VainDirectory, Waits,
+    Connecting, FileSystem, Nanoseconds, SeenCommand, TraceActivity, TraceCost, TraceElapsed, TraceList,
+    TraceLookups, TraceSummary, TraceVain, TracingCost, VainDirectory, Waits,
 };
 
 use super::*;
@@ -22,9 +22,8 @@ fn seen(activities: &[(TraceActivityKind, u64, u64)]) -> SeenCommand {
             span_ns: Nanoseconds(span + tracing_ns.0),
             tracing_ns,
             activities: activities.iter().map(activity).collect(),
-            lists: Vec::new(),
         },
-        lists: vec!["PYTHONPATH".into()],
+        lists: vec![TraceList { variable: "PYTHONPATH".into(), ..TraceList::default() }],
         cost: TracingCost {
             between_ns: TraceCost { median: Nanoseconds(9000), ..TraceCost::default() },
             ..TracingCost::default()
@@ -87,7 +86,8 @@ fn each_answer_is_told_in_about_ten_lines() {
     (ended.ended, ended.cut) = (None, Some("it was told to end".into()));
     ended.past_deadline_ns = Some(Nanoseconds(2900 * MS));
     let mut listed = with_look_ups();
-    listed.elapsed.lists = vec![TraceList {
+    listed.summary.in_vain.most[0].looked_for = None;
+    listed.lists = vec![TraceList {
         variable: "PYTHONPATH".into(),
         directories: 204,
         in_vain: 200,
