@@ -1,4 +1,5 @@
-//! What strace wrote, read by `iolag trace --from` and summed up by `iolag show`: the commands as users type them, with the files that they write and read.
+//! What strace wrote, read by the parser alone and by `iolag trace --from`, and summed up by `iolag show`: the commands as users type them, with the files that
+//! they write and read.
 //!
 //! The text is made up: look-ups that find nothing, and files that are opened, looked at, read and closed, in lines as long as those of an import.
 
@@ -25,41 +26,53 @@ const CALLS_PER_FILE: u64 = 10;
 pub fn run(setting: &Setting<'_>) -> Result<()> {
     let size = setting.size;
     let iolag = setting.places.build("iolag", "iolag", size.optimised())?;
+    let parser = setting.build_example("iolag-trace", "parsing_cost")?;
     let scratch = setting.scratch("traces")?;
     let (parsed, summarised, times) = match size {
         Size::Full => (2_000_000, 10_000_000, 7),
         Size::Tiny => (2_000, 5_000, 1),
     };
-    parsing(&iolag, scratch.path(), parsed, times, size)?;
+    parsing(&parser, &iolag, scratch.path(), parsed, times, size)?;
     summing_up(&iolag, scratch.path(), summarised, times.min(3), size)
 }
 
-fn parsing(iolag: &Path, scratch: &Path, calls: u64, times: usize, size: Size) -> Result<()> {
+/// The parser alone, and the command; one after the other, since both get their part of what else the machine does.
+fn parsing(parser: &Path, iolag: &Path, scratch: &Path, calls: u64, times: usize, size: Size) -> Result<()> {
     let (text, trace) = (scratch.join("strace.out"), scratch.join("parsed.iolag"));
     write_text(BufWriter::new(std::fs::File::create(&text)?), calls)?;
     let bytes = std::fs::metadata(&text)?.len();
-    let measured = (0..times).map(|_| {
-        let before = processor_s();
-        let status = from_text(iolag, &text, &trace).stdin(Stdio::null()).status()?;
-        ensure!(status.success(), "`iolag trace --from` failed: {status}");
-        Ok(processor_s() - before)
-    });
-    let seconds = sorted(measured.collect::<Result<Vec<_>>>()?.into_iter());
-    let (usual, most) = (quantile(&seconds, 0.5), quantile(&seconds, 1.0));
-    let (calls_per_s, bytes_per_s) = (calls as f64 / most, bytes as f64 / most);
-    let is_met = calls_per_s >= CALLS_PER_SECOND_MIN && bytes_per_s >= BYTES_PER_SECOND_MIN;
-    println!(
-        "| `trace --from`, {calls} calls in {:.0} MB of text parsed, summed up and written | {:.2} million calls/s and {:.0} MB/s of processor time, the \
-         slowest of {times} {:.2} and {:.0} | 1 and 200 | {} | {} |",
-        bytes as f64 / 1e6,
-        calls as f64 / usual / 1e6,
-        bytes as f64 / usual / 1e6,
-        calls_per_s / 1e6,
-        bytes_per_s / 1e6,
-        verdict(size, is_met),
-        machine::description()
-    );
+    let (mut of_parser, mut of_command) = (Vec::new(), Vec::new());
+    for _ in 0..times {
+        of_parser.push(processor_time_of(Command::new(parser).arg(&text))?);
+        of_command.push(processor_time_of(&mut from_text(iolag, &text, &trace))?);
+    }
+    let told =
+        [("the parser alone", of_parser), ("`trace --from`, which sums up and writes, too", of_command)];
+    for (what, seconds) in told {
+        let seconds = sorted(seconds.into_iter());
+        let (usual, most) = (quantile(&seconds, 0.5), quantile(&seconds, 1.0));
+        let (calls_per_s, bytes_per_s) = (calls as f64 / most, bytes as f64 / most);
+        let is_met = calls_per_s >= CALLS_PER_SECOND_MIN && bytes_per_s >= BYTES_PER_SECOND_MIN;
+        println!(
+            "| {calls} calls in {:.0} MB of text, {what} | {:.2} million calls/s and {:.0} MB/s of processor time, the slowest of {times} {:.2} and {:.0} | \
+             1 and 200 | {} | {} |",
+            bytes as f64 / 1e6,
+            calls as f64 / usual / 1e6,
+            bytes as f64 / usual / 1e6,
+            calls_per_s / 1e6,
+            bytes_per_s / 1e6,
+            verdict(size, is_met),
+            machine::description()
+        );
+    }
     Ok(())
+}
+
+fn processor_time_of(command: &mut Command) -> Result<f64> {
+    let before = processor_s();
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status()?;
+    ensure!(status.success(), "{command:?} failed: {status}");
+    Ok(processor_s() - before)
 }
 
 fn summing_up(iolag: &Path, scratch: &Path, calls: u64, times: usize, size: Size) -> Result<()> {

@@ -1,11 +1,9 @@
 //! The tasks of a text: who lives, who began whom, what they share, and calls that have not ended.
 
-use std::collections::HashMap;
-
 use iolag_model::Nanoseconds;
 
 use crate::state::{Descriptors, Files, Opened, Shared, SharedId};
-use crate::trace::{CallName, PathId, Sharing, Tables, Task, TaskId};
+use crate::trace::{CallName, Map, PathId, Sharing, Tables, Task, TaskId};
 
 /// What the calls of a task have to do with.
 #[derive(Debug, Clone, Copy)]
@@ -58,9 +56,9 @@ pub(super) enum Whose {
 pub(super) struct Kernel {
     pub files: Files,
     pub places: Shared<Option<PathId>>,
-    living: HashMap<u32, Living>,
+    living: Map<u32, Living>,
     /// The last task of each number.
-    latest: HashMap<u32, TaskId>,
+    latest: Map<u32, TaskId>,
     /// The number of the first task that lives, unless that has to be looked for.
     oldest: Option<u32>,
     /// Numbers of tasks with a fork that has not come back.

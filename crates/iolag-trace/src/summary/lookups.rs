@@ -3,12 +3,10 @@
 //! A search is a task's look-ups of one name in different directories, up to where it is found or another name is asked for. Searches that went
 //! through the same directories are one search path, however far each had to go.
 
-use std::collections::HashMap;
-
 use iolag_model::{Nanoseconds, SearchPath, SearchedDirectory, TraceLookups};
 
 use super::places::{DirectoryId, NameId, Places};
-use crate::trace::TaskId;
+use crate::trace::{Map, TaskId};
 
 /// Names that are shown of a search path.
 const EXAMPLES: usize = 3;
@@ -58,8 +56,8 @@ struct Searched {
 #[derive(Debug, Default)]
 pub(super) struct Lookups {
     counts: TraceLookups,
-    searches: HashMap<TaskId, Search>,
-    searched: HashMap<Vec<DirectoryId>, Searched>,
+    searches: Map<TaskId, Search>,
+    searched: Map<Vec<DirectoryId>, Searched>,
 }
 
 impl Lookups {
@@ -143,7 +141,7 @@ impl Lookups {
 }
 
 /// Search paths of which each is the whole: what ended early belongs to what went on.
-fn joined(searched: HashMap<Vec<DirectoryId>, Searched>) -> Vec<(Vec<DirectoryId>, Searched)> {
+fn joined(searched: Map<Vec<DirectoryId>, Searched>) -> Vec<(Vec<DirectoryId>, Searched)> {
     let mut order: Vec<(Vec<DirectoryId>, Searched)> = searched.into_iter().collect();
     // What goes on stands right behind what ended early.
     order.sort_by(|one, other| one.0.cmp(&other.0));

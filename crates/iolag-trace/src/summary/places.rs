@@ -1,10 +1,8 @@
 //! Directories and names of paths, and what was asked of each directory.
 
-use std::collections::HashMap;
-
 use iolag_model::{Nanoseconds, TraceCounts, TraceDirectory};
 
-use crate::trace::{PathId, Paths, lexical, path_text};
+use crate::trace::{Map, PathId, Paths, lexical, path_text};
 
 /// A directory, by its place in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,7 +53,7 @@ pub(super) struct Places {
 /// Bytes by number.
 #[derive(Debug, Default)]
 struct Interned {
-    known: HashMap<Vec<u8>, u32>,
+    known: Map<Vec<u8>, u32>,
     all: Vec<Vec<u8>>,
 }
 

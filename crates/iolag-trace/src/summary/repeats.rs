@@ -1,11 +1,10 @@
 //! The same question asked again, although nothing had changed.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 
 use iolag_model::{RepeatedQuestion, TraceRepeats};
 
-use crate::trace::{CallName, PathId, Tables, TaskId, path_text};
+use crate::trace::{CallName, Map, PathId, Tables, TaskId, path_text};
 
 /// A question about a path, since that was last changed.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +25,7 @@ const CANDIDATES_MAX: usize = 4096;
 #[derive(Debug, Default)]
 pub(super) struct Repeats {
     first: Vec<Asked>,
-    others: HashMap<PathId, Vec<Asked>>,
+    others: Map<PathId, Vec<Asked>>,
     counts: TraceRepeats,
     several: Vec<(PathId, Asked)>,
 }

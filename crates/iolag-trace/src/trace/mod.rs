@@ -14,9 +14,14 @@ pub use peer::Peer;
 pub(crate) use task::clone_flags;
 pub use task::{Edge, EdgeKind, Ended, Sharing, Task, TaskId};
 
+use std::collections::HashMap;
 use std::io;
 
 use iolag_model::Nanoseconds;
+
+/// A map of what a trace is full of. Its hash is quicker than the library's, and as the library's another one in each process, so that nobody can write a trace that
+/// makes its reader slow.
+pub(crate) type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
 /// What calls and edges refer to by number. It only grows: a number means the same for ever.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! What system calls are called. A trace has its own list, so that a call that this iolag does not know is kept as any other.
 
-use std::collections::HashMap;
 use std::sync::Arc;
+
+use super::Map;
 
 /// A name, by its place in the list of the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -10,7 +11,7 @@ pub struct CallName(pub u16);
 /// The list.
 #[derive(Debug, Clone, Default)]
 pub struct CallNames {
-    known: HashMap<Arc<[u8]>, CallName>,
+    known: Map<Arc<[u8]>, CallName>,
     names: Vec<Arc<[u8]>>,
 }
 

@@ -1,7 +1,8 @@
 //! The paths of a trace, each once. They are bytes: whatever stands between slashes is a name.
 
-use std::collections::HashMap;
 use std::sync::Arc;
+
+use super::Map;
 
 /// No path is longer; one that would be (a program that goes down without an end) is kept as it was asked for.
 pub(crate) const PATH_BYTES_MAX: usize = 1 << 16;
@@ -13,7 +14,7 @@ pub struct PathId(pub u32);
 /// The table.
 #[derive(Debug, Clone, Default)]
 pub struct Paths {
-    known: HashMap<Arc<[u8]>, PathId>,
+    known: Map<Arc<[u8]>, PathId>,
     paths: Vec<Arc<[u8]>>,
     joined: Vec<u8>,
 }
