@@ -146,6 +146,7 @@ struct Capturing<'a> {
     /// Held open while strace runs, which opens it anew.
     ours: Option<PipeWriter>,
     reader: StraceReader<Observer<Behind<File>>>,
+    began: MonotonicTime,
     flushed: MonotonicTime,
     wishes: Wishes,
     /// What this process and its children had used before.
@@ -163,6 +164,8 @@ struct Wishes {
     cut: Option<&'static str>,
     /// What was ended with it.
     ended_by_force: Vec<u32>,
+    /// Where the process waited when strace was attached to it, if nothing was seen of it since.
+    waited: Option<String>,
     /// When the command was seen to have ended.
     ended: Option<MonotonicTime>,
     is_told: bool,
@@ -215,6 +218,7 @@ impl<'a> Capturing<'a> {
             gulps,
             ours: Some(ours),
             reader,
+            began: MonotonicClock.now(),
             flushed: MonotonicClock.now(),
             wishes: Wishes::default(),
             used,
@@ -261,8 +265,11 @@ impl<'a> Capturing<'a> {
     fn heed(&mut self, wish: ToCapturer, now: MonotonicTime) {
         match (wish, &self.plan.subject) {
             (ToCapturer::Go, _) => {}
-            // It lets the process go. Twice does no harm.
-            (ToCapturer::Stop, CaptureSubject::Process(_)) => self.signal_strace(Signal::INT),
+            // It lets the process go, unless that waits in the kernel and stops for nobody. Twice does no harm.
+            (ToCapturer::Stop, CaptureSubject::Process(_)) => {
+                self.signal_strace(Signal::INT);
+                self.wishes.end.get_or_insert(now.after(GRACE).after(GRACE));
+            }
             (ToCapturer::Stop, CaptureSubject::Command(_)) => {
                 self.wishes.end = Some(now.after(GRACE));
                 if let Some(command) = self.command() {
@@ -276,7 +283,10 @@ impl<'a> Capturing<'a> {
 
     fn look(&mut self, now: MonotonicTime, outbox: &Outbox) {
         if self.wishes.end.is_some_and(|end| now >= end) && self.wishes.cut.is_none() {
-            self.wishes.cut = Some("it was told to end");
+            self.wishes.cut = Some(match self.is_of_command() {
+                true => "it was told to end",
+                false => "it waited in the kernel, and strace was ended",
+            });
             self.end_all();
         }
         if self.wishes.interrupted.take_if(|interrupted| now.since(*interrupted) >= GRACE).is_some()
@@ -284,6 +294,16 @@ impl<'a> Capturing<'a> {
             && is_pending(command, Signal::INT)
         {
             tell(outbox, &FromCapturer::Stuck(evidence_of_all(command.as_raw_nonzero().get() as u32)));
+        }
+        if let CaptureSubject::Process(process) = self.plan.subject
+            && self.wishes.waited.is_none()
+            && !self.reader.sink().has_seen()
+            && now.since(self.began) >= LONG
+            && waits_in_kernel(process)
+        {
+            let evidence = evidence_of_all(process);
+            self.wishes.waited = Some(evidence.clone());
+            tell(outbox, &FromCapturer::Waits(evidence));
         }
         if self.wishes.ended.is_none() && self.reader.sink().ended().is_some() {
             self.wishes.ended = Some(now);
@@ -346,14 +366,23 @@ impl<'a> Capturing<'a> {
             writer.and_then(|writer| writer.finish(&tables, &ending).map_err(|error| error.to_string()));
         let not_executed = match (executed, Refusal::of(&complaints)) {
             // Whoever was there already goes on without what was refused it.
-            (Executed::Refused(errno), _) if is_of_command => {
-                Some(io::Error::from_raw_os_error(i32::from(errno)).to_string())
-            }
+            (Executed::Refused(errno), _) if is_of_command => Some(refusal_of(errno)),
             (Executed::NotYet, Some(refusal)) if summary.calls == 0 => Some(refusal.to_string()),
             _ => None,
         };
         let left = left_of(&self.wishes.ended_by_force);
-        Ok((file, Read { summary, ending, elapsed, without_rights, not_executed, left }))
+        Ok((
+            file,
+            Read { summary, ending, elapsed, waited: self.wishes.waited, without_rights, not_executed, left },
+        ))
+    }
+}
+
+/// Why a program that was found was not executed.
+fn refusal_of(errno: u16) -> String {
+    match i32::from(errno) {
+        libc::ENOENT => "what its first line names, or the loader that it asks for, is not there".to_owned(),
+        errno => io::Error::from_raw_os_error(errno).to_string(),
     }
 }
 
@@ -382,6 +411,12 @@ fn left_of(processes: &[u32]) -> Vec<String> {
         format!("{} ({})", one_line(name.trim()), evidence_of_all(process))
     };
     living().map(named).collect()
+}
+
+/// Whether the first thread of a process waits in the kernel so that it stops for nobody.
+fn waits_in_kernel(process: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    ProcessStat::of(&stat).state() == Some("D")
 }
 
 /// Whether a process has not taken a signal yet: it waits in the kernel.

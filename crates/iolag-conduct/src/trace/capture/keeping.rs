@@ -191,6 +191,9 @@ impl Watching<'_> {
             FromCapturer::Stuck(evidence) => self.leavable(&format!(
                 "the command has not taken the Ctrl-C, since it waits in the kernel ({evidence}): once more ends the trace"
             )),
+            FromCapturer::Waits(evidence) => self.attendant.say(&format!(
+                "it waits in the kernel ({evidence}), and did before: nothing is seen of it until it comes back from there"
+            )),
             FromCapturer::Read(read) => {
                 self.read = Some(read);
                 self.phase = Phase::Keeping;
@@ -268,7 +271,7 @@ impl Watching<'_> {
     fn result(mut self, lost: Option<String>) -> Result<Captured, Failure> {
         let _ = self.child.child_mut().wait(FAREWELL);
         let Some(read) = self.read else { return Err(Failure::bug("nothing was read of the trace")) };
-        let trust = read.doubt().into_iter().collect();
+        let trust = read.doubts();
         let record = self.record.map(|mut record| {
             record.state = RunState::Complete;
             read.put_into(&mut record);

@@ -23,6 +23,7 @@ pub(super) struct Observer<W> {
     divider: Option<Divider>,
     lists: Lists,
     rights: Rights,
+    calls: u64,
     /// What the last call was about, and why it failed.
     last: (Option<PathId>, u16),
     executed: Executed,
@@ -67,6 +68,7 @@ impl<W: Write> Observer<W> {
             divider: None,
             lists: Lists::new(lists, cost.within_ns.median),
             rights,
+            calls: 0,
             last: (None, 0),
             executed: Executed::NotYet,
             ended: None,
@@ -76,6 +78,11 @@ impl<W: Write> Observer<W> {
     /// The same, which also divides the time that passes.
     pub(super) fn dividing(self, divider: Option<Divider>) -> Self {
         Self { divider, ..self }
+    }
+
+    /// Whether there was a call.
+    pub(super) const fn has_seen(&self) -> bool {
+        self.calls > 0
     }
 
     /// How the first task ended, once it has.
@@ -116,6 +123,7 @@ impl<W: Write> Observer<W> {
 impl<W: Write> Sink for Observer<W> {
     fn call(&mut self, call: &Call, tables: &Tables) -> io::Result<()> {
         self.write(|writer| writer.call(call, tables));
+        self.calls += 1;
         self.last = (call.path, call.errno);
         // Of a command it is the first call.
         if self.executed == Executed::NotYet && call.errno != 0 && tables.names.name(call.name) == b"execve" {

@@ -26,6 +26,8 @@ pub(super) enum FromCapturer {
     LeftBehind,
     /// The command has not taken a Ctrl-C, since it waits in the kernel: where.
     Stuck(String),
+    /// A process that strace was attached to waits in the kernel, and did so before: where.
+    Waits(String),
     /// Everything is read; the file is not durable yet.
     Read(Box<Read>),
     /// What became of the file.
@@ -41,6 +43,8 @@ pub(super) struct Read {
     pub(super) ending: TraceEnding,
     /// Where the time that passed went, if that was wanted.
     pub(super) elapsed: Option<TraceElapsed>,
+    /// Where the process that strace was attached to waited then, if it was not seen to come back at once.
+    pub(super) waited: Option<String>,
     /// Programs that ran without their rights.
     pub(super) without_rights: Vec<String>,
     /// What could not be ended, by name and where it waits.
@@ -55,11 +59,27 @@ impl Read {
         if let Some(cut) = &self.ending.cut {
             record.state.add_reason(format!("the trace ends before the program: {cut}"));
         }
-        record.trust.extend(self.doubt());
+        record.trust.extend(self.doubts());
+    }
+
+    /// What is to be known before trusting it.
+    pub(super) fn doubts(&self) -> Vec<Trust> {
+        self.without_call().into_iter().chain(self.without_rights()).collect()
+    }
+
+    /// What a process had asked for before it was traced is not in the trace.
+    fn without_call(&self) -> Option<Trust> {
+        let waited = self.waited.as_ref()?;
+        Some(Trust {
+            doubt: format!(
+                "the process waited in the kernel when strace was attached to it ({waited}): that call is not in the trace"
+            ),
+            advice: "ask whether the storage answers that it uses: `iolag explain DIRECTORY`".to_owned(),
+        })
     }
 
     /// What those programs did that ran without their rights is not what they do.
-    pub(super) fn doubt(&self) -> Option<Trust> {
+    fn without_rights(&self) -> Option<Trust> {
         let (names, verb) = match &self.without_rights[..] {
             [] => return None,
             [one] => (one.clone(), "runs"),

@@ -91,6 +91,10 @@ fn a_command_that_cannot_be_executed_leaves_no_run() {
     let (code, said) = told(&[file.to_str().unwrap()]);
     assert_eq!(code, Some(3), "{said}");
     assert_says(&said, &["cannot be executed: Exec format error"]);
+    std::fs::write(&file, "#!/no/such/shell\n").unwrap();
+    let (code, said) = told(&[file.to_str().unwrap()]);
+    assert_eq!(code, Some(3), "{said}");
+    assert_says(&said, &["cannot be executed: what its first line names"]);
     let (code, said) = told(&[]);
     assert_eq!(code, Some(2), "{said}");
     assert_says(&said, &["give a command"]);

@@ -177,6 +177,38 @@ fn a_command_that_hangs_in_the_kernel_can_be_left_and_is_told() {
 }
 
 #[test]
+fn a_process_that_hung_before_it_was_traced_is_told_let_go_and_goes_on() {
+    if !may_trace() {
+        return;
+    }
+    let scene = Scene::new();
+    let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+    std::fs::write(fuse.path().join("data"), "hello").unwrap();
+    fuse.hang(FuseCall::Open, "data");
+    let file = fuse.path().join("data").display().to_string();
+    let hung = scene
+        .bare_command("/bin/cat".as_ref(), &[&file])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    assert!(fuse.wait_until_held(1, PATIENCE));
+    let mut running = scene.start(&["trace", "--attach", &hung.id().to_string()]);
+    running.wait_for("nothing is seen of it until it comes back from there");
+    running.signal(libc::SIGINT);
+    let done = running.finish();
+    assert_eq!(done.code, Some(4), "{done:?}");
+    assert_says(
+        &done.stdout,
+        &["No call on files was seen.", "it waited in the kernel, and strace was ended"],
+    );
+    assert_says(&done.stdout, &["that call is not in the trace", "request_wait_answer"]);
+    assert_eq!(tracer_of(hung.id()), 0);
+    fuse.release();
+    let went_on = hung.wait_with_output().unwrap();
+    assert_eq!((went_on.status.code(), &went_on.stdout[..]), (Some(0), &b"hello"[..]));
+}
+
+#[test]
 fn a_store_that_hangs_does_not_stop_the_command() {
     if !may_trace() {
         return;
