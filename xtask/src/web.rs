@@ -11,7 +11,7 @@ use crate::places::{Places, output, run};
 use crate::suite::{Case, Launch};
 
 /// The programs with tests in `web/test`.
-const PROGRAMS: [&str; 4] = ["report", "history", "serve", "compare"];
+const PROGRAMS: [&str; 5] = ["report", "history", "serve", "compare", "trace"];
 
 /// Why the page cannot be tested here, if it cannot.
 pub fn lack() -> Option<String> {

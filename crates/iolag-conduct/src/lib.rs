@@ -73,6 +73,6 @@ pub use trace::capture::{
 pub use trace::converting::convert_to_trace;
 pub use trace::reading::{
     SetUpLike, analyse_stored, anchor_at, environment_of, read_set_up_like, read_trace, record_of_trace_file,
-    trace_content,
+    trace_content, traced_program,
 };
 pub use trace::storing::{NewTrace, TraceRun};

@@ -4,8 +4,8 @@ use std::io::Read;
 
 use iolag_analysis::{RunAnalysis, Summaries, TraceContent, analyse_run, analyse_trace};
 use iolag_model::{
-    Anchor, Environment, MonotonicTime, RunRecord, RunState, SetUpCounts, TraceAbout, TraceSummary, Trust,
-    counted,
+    Anchor, Environment, MonotonicTime, RunRecord, RunState, SetUpCounts, TraceAbout, TraceAnonymity,
+    TraceSummary, Trust, counted,
 };
 use iolag_store::{RunDirectory, StoreError};
 use iolag_trace::{Ending, Likeness, Summariser, TraceFileError, TraceReader};
@@ -84,7 +84,7 @@ pub fn trace_content(about: TraceAbout, summary: TraceSummary, ending: Ending) -
 
 /// The record of a trace that is a file by itself.
 pub fn record_of_trace_file(content: &TraceContent) -> RunRecord {
-    let about = content.about.clone();
+    let about = TraceAbout { program: traced_program(content), ..content.about.clone() };
     let realtime_ns = content.ending.began_realtime_ns.unwrap_or_default();
     let id = place::run_ids(realtime_ns).next().expect("there are names in any second");
     let environment = environment_of(&about);
@@ -98,6 +98,14 @@ pub fn record_of_trace_file(content: &TraceContent) -> RunRecord {
     };
     record.anchors = content.ending.began_realtime_ns.into_iter().map(anchor_at).collect();
     record
+}
+
+/// What the program is called: as the trace says, or, unless that has no names, as what it executed first.
+pub fn traced_program(content: &TraceContent) -> Option<String> {
+    let first = || content.summary.programs.iter().find_map(|program| program.program.as_deref());
+    let name = || first()?.rsplit('/').next().map(str::to_owned);
+    let is_named = content.about.anonymity == TraceAnonymity::Named;
+    content.about.program.clone().or_else(|| name().filter(|_| is_named))
 }
 
 /// The machine on which a program was traced, as far as its trace says.

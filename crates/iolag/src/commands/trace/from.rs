@@ -7,7 +7,7 @@ use iolag_analysis::{RunAnalysis, TraceContent, analyse_trace};
 use iolag_conduct::environment::machine;
 use iolag_conduct::{
     ExitCode, Failure, NewTrace, TraceRun, absolute, anchor_at, convert_to_trace, environment_of,
-    open_store_at, read_trace,
+    open_store_at, read_trace, traced_program,
 };
 use iolag_model::{RunRecord, TraceAnonymity, one_line};
 use iolag_report::show_head;
@@ -146,11 +146,8 @@ fn describe(record: &mut RunRecord, content: &TraceContent) {
                 .to_owned(),
         ),
     }
-    let first = content.summary.programs.iter().find_map(|program| program.program.as_deref());
-    let name = first.and_then(|program| program.rsplit('/').next());
     if let iolag_model::WorkloadSpec::Trace(spec) = &mut record.spec.workload {
         spec.origin = content.about.origin;
-        let is_named = content.about.anonymity == TraceAnonymity::Named;
-        spec.program = content.about.program.clone().or_else(|| name.filter(|_| is_named).map(str::to_owned));
+        spec.program = traced_program(content);
     }
 }
