@@ -55,7 +55,7 @@ pub use trace::{
     SearchedDirectory, TraceAbout, TraceActivity, TraceActivityKind, TraceAnonymity, TraceBranch, TraceCall,
     TraceCost, TraceCounts, TraceDirectory, TraceElapsed, TraceEnding, TraceKind, TraceList, TraceLookups,
     TraceMount, TraceNetwork, TraceNeverBack, TraceOrigin, TraceProgram, TraceRepeats, TraceSlot,
-    TraceSummary, TraceTime, TraceTimeLine, TraceVain, TracingCost, VainDirectory, WaitEnd,
+    TraceSummary, TraceTime, TraceTimeLine, TraceVain, TracingCost, USUAL_LISTS, VainDirectory, WaitEnd,
     loader_asks_below,
 };
 pub use units::{

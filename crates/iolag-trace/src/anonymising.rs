@@ -10,7 +10,9 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 
-use crate::file::{About, Anonymity};
+use iolag_model::USUAL_LISTS;
+
+use crate::file::{About, Anonymity, Ending};
 use crate::trace::{Call, Edge, Sink, Tables};
 
 /// First names of paths that are not storage: who repeats a trace has to know them.
@@ -102,9 +104,20 @@ pub fn anonymous(about: &About) -> About {
         host: None,
         // Where something is mounted and what is would give names away.
         mounts: Vec::new(),
+        lists: about.lists.iter().filter(|name| is_usual(name)).cloned().collect(),
         anonymity: Anonymity::Anonymised,
         ..about.clone()
     }
+}
+
+/// What a trace without names says at its end: a site's own variables would give it away.
+pub fn anonymous_ending(ending: &Ending) -> Ending {
+    let lists = ending.lists.iter().filter(|list| is_usual(&list.variable)).cloned().collect();
+    Ending { lists, ..ending.clone() }
+}
+
+fn is_usual(variable: &str) -> bool {
+    USUAL_LISTS.contains(&variable)
 }
 
 /// Hands a trace on without its names.
@@ -154,6 +167,7 @@ impl<S: Sink> Sink for Anonymiser<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use iolag_model::TraceList;
     use proptest::prelude::*;
     use std::hash::{BuildHasherDefault, DefaultHasher};
 
@@ -176,6 +190,17 @@ mod tests {
             (path(b"/"), path(b""), path(b"a//b").matches("//").count()),
             ("/".into(), String::new(), 1)
         );
+    }
+
+    #[test]
+    fn variables_that_not_everybody_has_go() {
+        let list = |variable: &str| TraceList { variable: variable.to_owned(), ..TraceList::default() };
+        let ending = Ending { lists: vec![list("PATH"), list("SITE_PATH")], calls: 7, ..Ending::default() };
+        let ending = anonymous_ending(&ending);
+        assert_eq!((ending.calls, &ending.lists[..]), (7, &[list("PATH")][..]));
+        let about =
+            About { lists: vec!["SITE_PATH".to_owned(), "PYTHONPATH".to_owned()], ..About::default() };
+        assert_eq!(anonymous(&about).lists, ["PYTHONPATH"]);
     }
 
     #[test]

@@ -28,7 +28,7 @@ mod summary;
 mod text;
 mod trace;
 
-pub use anonymising::{Anonymiser, anonymous};
+pub use anonymising::{Anonymiser, anonymous, anonymous_ending};
 pub use capture::{
     Precision, Refusal, Stops, StraceProgram, StraceVersion, Subject, Unsuitable, strace_arguments,
 };

@@ -252,8 +252,11 @@ fn tasks_share_what_they_share() {
 fn tasks_have_to_do_with_each_other() {
     let (trace, _) = read("tasks-raw");
     let of = |task: u32| -> Vec<EdgeKind> {
-        let of_task = trace.edges.iter().filter(|edge| edge.task == TaskId(task));
-        of_task.map(|edge| edge.kind).collect()
+        let of_task = trace.edges.iter().filter(|edge| edge.task == TaskId(task)).map(|edge| edge.kind);
+        let [rest @ .., EdgeKind::Over(_), end] = &of_task.collect::<Vec<_>>()[..] else {
+            panic!("it is over before it ends")
+        };
+        rest.iter().chain([end]).copied().collect()
     };
     let (fork, wait) = (|task| EdgeKind::Fork(TaskId(task)), |task| EdgeKind::Wait(TaskId(task)));
     let first = [

@@ -5,14 +5,25 @@
 use std::fmt::Write;
 
 use iolag_model::{Nanoseconds, TraceSlot, TraceSummary, WaitEnd};
-use iolag_trace::{Beginning, StraceReader, Summariser};
+use iolag_trace::{About, Beginning, Ending, StraceReader, Summariser, TraceReader, TraceWriter};
 
 fn summary_of(text: &str, overhead: u64) -> TraceSummary {
     let beginning = Beginning { directory: Some(b"/home".to_vec()), ..Beginning::default() };
     let mut reader = StraceReader::new(&beginning, Summariser::new(Nanoseconds(overhead)));
     reader.feed(text.as_bytes()).unwrap();
     let (summariser, tables, _) = reader.finish().unwrap();
-    summariser.finish(&tables)
+    let summary = summariser.finish(&tables);
+    // Whoever reads it from a file is told the same.
+    let about = About::default();
+    let mut reader = StraceReader::new(&beginning, TraceWriter::new(Vec::new(), &about).unwrap());
+    reader.feed(text.as_bytes()).unwrap();
+    let (writer, tables, reading) = reader.finish().unwrap();
+    let file = writer.finish(&tables, &Ending::from(&reading)).unwrap();
+    let mut reader = TraceReader::new(&file[..]).unwrap();
+    let mut again = Summariser::new(Nanoseconds(overhead));
+    reader.read_into(&mut again).unwrap();
+    assert_eq!(again.finish(reader.tables()), summary);
+    summary
 }
 
 /// A line at so many microseconds, that took so many.
@@ -250,6 +261,21 @@ fn work_before_the_first_call_of_a_task_is_its_own() {
                 1 1700000000.600200 getpid() = 1 <0.000001>\n";
     // The first waited nowhere, so that it worked as long.
     assert_eq!(summary_of(text, 0).time.processor_ns, Nanoseconds(1_200_100_000));
+}
+
+#[test]
+fn work_until_a_process_was_killed_is_its_own_and_a_lock_is_no_storage() {
+    let text = "1 1700000000.000000 flock(3</d/lock>, LOCK_EX) = 0 <0.400000>\n\
+                1 1700000000.500000 fcntl(3</d/lock>, F_SETLKW, 0x1) = 0 <0.100000>\n\
+                1 1700000000.600000 fcntl(3</d/lock>, F_GETFL) = 0 <0.050000>\n\
+                1 1700000002.650000 +++ killed by SIGKILL +++\n";
+    let summary = summary_of(text, 0);
+    assert_eq!(summary.time.processor_ns, Nanoseconds(2_100_000_000));
+    assert_eq!(
+        (summary.time.storage_ns, summary.time.elsewhere_ns),
+        (Nanoseconds(50_000_000), Nanoseconds(500_000_000))
+    );
+    assert_eq!(summary.span_ns, Nanoseconds(2_650_000_000));
 }
 
 #[test]

@@ -240,7 +240,7 @@ pub fn refuse_needed_files(report: Option<&Path>, common: &Common, needed: &[&Pa
 }
 
 /// Whether two paths lead to one file, be it there or not; to be called in a child, since it may hang.
-fn is_same(one: &Path, other: &Path) -> bool {
+pub fn is_same(one: &Path, other: &Path) -> bool {
     match (one.metadata(), other.metadata()) {
         (Ok(one), Ok(other)) => one.is_file() && (one.dev(), one.ino()) == (other.dev(), other.ino()),
         _ => place(one) == place(other),

@@ -414,6 +414,8 @@ pub struct ListedInVain {
     pub share: TracedShare,
     /// The variable, and what was looked for in its directories.
     pub list: TraceList,
+    /// Other variables of which the same is true, since they list the same directories.
+    pub alike: Vec<String>,
 }
 
 /// A program asked the same again, though nothing had changed.

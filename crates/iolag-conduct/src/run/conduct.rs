@@ -179,7 +179,12 @@ pub fn conduct(plan: RunPlan<'_>, interruption: &mut Interruption<'_>) -> Result
     // The keeper has not seen what clients ended themselves.
     let has_timeouts = stored.summaries.summaries.iter().any(|summary| summary.timeout > 0);
     if has_timeouts && plan.policy.schedule == Schedule::Closed {
-        notices.push("what had no answer was ended at its deadline".to_owned());
+        let is_of_copies =
+            stored.record.spec.workload.set_up().is_some_and(|spec| spec.kill_after_ns.is_some());
+        notices.push(match is_of_copies {
+            true => "copies whose time was up were ended".to_owned(),
+            false => "what had no answer was ended at its deadline".to_owned(),
+        });
     }
     let is_past_deadline = has_timeouts || watched.past_deadline > 0;
     let code = match &stored.record.state {

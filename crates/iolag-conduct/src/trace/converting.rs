@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use iolag_model::{TraceAnonymity, counted, one_line};
 use iolag_trace::{
-    About, Anonymiser, Beginning, Ending, PerProcessError, Reading, Sink, StraceReader, Tables,
-    TraceFileError, TraceReader, TraceWriter, anonymous, read_per_process,
+    About, Anonymiser, Beginning, Ending, PerProcessError, Reading, Sink, StraceReader, TRACE_BEGINNING,
+    Tables, TraceFileError, TraceReader, TraceWriter, anonymous, anonymous_ending, read_per_process,
 };
 
 use crate::failure::Failure;
@@ -17,8 +17,6 @@ use crate::failure::Failure;
 const GULP_BYTES: usize = 1 << 20;
 /// Of a line that is not strace's so much is shown.
 const SHOWN_CHARACTERS: usize = 60;
-/// How a trace begins.
-const TRACE: &[u8] = b"iolagtrc";
 /// How compressed files begin, and what unpacks them.
 const COMPRESSED: [(&[u8], &str); 4] = [
     (&[0x1f, 0x8b], "zcat"),
@@ -124,7 +122,7 @@ impl Source {
     }
 
     fn is_trace(&self) -> bool {
-        self.begins.starts_with(TRACE)
+        self.begins.starts_with(&TRACE_BEGINNING)
     }
 
     /// Its first line, for people.
@@ -155,7 +153,7 @@ impl<W: Write> Writing<W> {
             Self::Named(writer) => writer.finish(tables, ending),
             Self::Anonymous(anonymiser) => {
                 let (writer, tables) = anonymiser.finish();
-                writer.finish(&tables, ending)
+                writer.finish(&tables, &anonymous_ending(ending))
             }
         }
     }

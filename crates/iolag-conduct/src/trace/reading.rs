@@ -4,8 +4,8 @@ use std::io::Read;
 
 use iolag_analysis::{RunAnalysis, Summaries, TraceContent, analyse_run, analyse_trace};
 use iolag_model::{
-    Anchor, Environment, MonotonicTime, RunRecord, RunState, SetUpCounts, TraceAbout, TraceAnonymity,
-    TraceSummary, Trust, counted,
+    Anchor, Environment, MonotonicTime, Nanoseconds, RunRecord, RunState, SetUpCounts, TraceAbout,
+    TraceAnonymity, TraceSummary, Trust, counted,
 };
 use iolag_store::{RunDirectory, StoreError};
 use iolag_trace::{Ending, Likeness, Summariser, TraceFileError, TraceReader};
@@ -130,6 +130,9 @@ fn cut_off(error: &TraceFileError) -> Trust {
     }
 }
 
+/// Less processor time that the trace does not show may be that of tracing.
+const UNSEEN_MIN: Nanoseconds = Nanoseconds::from_milliseconds(200);
+
 /// What the text was like from which a trace was made.
 fn doubts(ending: &Ending, summary: &TraceSummary) -> Vec<Trust> {
     let mut trust = Vec::new();
@@ -146,6 +149,16 @@ fn doubts(ending: &Ending, summary: &TraceSummary) -> Vec<Trust> {
         doubt(
             format!("of {tasks} it is not certain who began them: several forks were going on at once"),
             "what they asked is right; which process has it may not be",
+        );
+    }
+    let counted_ns = ending.processor.map_or(Nanoseconds::ZERO, |time| time.program_ns);
+    let told_ns = summary.time.processor_ns;
+    if counted_ns.0 > 2 * told_ns.0 && counted_ns.0 - told_ns.0 > UNSEEN_MIN.0 {
+        doubt(
+            format!(
+                "the system counted {counted_ns} of processor time, and between calls there is room for {told_ns}"
+            ),
+            "threads worked that made no calls: see what they do with perf or a profiler",
         );
     }
     if summary.calls > 0 && summary.time.untimed == summary.calls {

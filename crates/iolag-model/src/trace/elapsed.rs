@@ -16,17 +16,30 @@ pub struct TraceElapsed {
     pub activities: Vec<TraceActivity>,
 }
 
+/// Variables that list directories for everybody; any other may be a site's own, and say whose trace it is.
+pub const USUAL_LISTS: [&str; 9] = [
+    "PATH",
+    "LD_LIBRARY_PATH",
+    "PYTHONPATH",
+    "PERL5LIB",
+    "CPATH",
+    "LIBRARY_PATH",
+    "MANPATH",
+    "XDG_DATA_DIRS",
+    "XDG_CONFIG_DIRS",
+];
+
 /// A variable of the environment that is a list of directories, and what was looked for in vain in these. Which they are is not kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceList {
     /// What the variable is called.
     pub variable: String,
-    /// How many directories it lists.
+    /// How many different directories it lists, but for the root.
     pub directories: u64,
-    /// In how many of them, or instead of them, nothing was ever found.
+    /// How many of them were looked for, or in, and nothing was ever found in them: they are not there, or have nothing that was wanted.
     pub in_vain: u64,
-    /// How many look-ups found nothing.
-    pub absent: u64,
+    /// How many look-ups that were.
+    pub calls: u64,
     /// How long they took, over all tasks.
     pub tasks_ns: Nanoseconds,
 }

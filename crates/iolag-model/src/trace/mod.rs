@@ -9,7 +9,7 @@ pub use about::{
     CaptureTime, ProgramEnd, TraceAbout, TraceAnonymity, TraceCost, TraceEnding, TraceMount, TraceNetwork,
     TraceOrigin, TracingCost,
 };
-pub use elapsed::{TraceActivity, TraceActivityKind, TraceElapsed, TraceList};
+pub use elapsed::{TraceActivity, TraceActivityKind, TraceElapsed, TraceList, USUAL_LISTS};
 pub use loader::loader_asks_below;
 pub use summary::{
     AbsentName, CallWithoutEnd, OtherDirectories, RepeatedQuestion, SearchPath, SearchedDirectory,

@@ -1,6 +1,7 @@
 //! What a system call is to a trace.
 
 use super::symbols::{Group, bits};
+use crate::trace::Call;
 
 /// Where a call has what, and what it changes. Numbers are those of arguments, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,9 +94,25 @@ pub(crate) enum Effect {
     ChangeView,
     /// Nothing; it may say who is at the other end of the descriptor.
     Speak,
+    /// Nothing; it waits for whoever has the lock.
+    Lock,
 }
 
+/// Commands of fcntl that wait for whoever has the lock.
+const F_SETLKW: u32 = 7;
+const F_SETLKW64: u32 = 14;
+const F_OFD_SETLKW: u32 = 38;
+
 impl Shape {
+    /// Whether the call waits for another program, and not for the storage.
+    pub(crate) const fn waits_for_lock(&self, call: &Call) -> bool {
+        match self.effect {
+            Effect::Lock => true,
+            Effect::Control => matches!(call.argument, F_SETLKW | F_SETLKW64 | F_OFD_SETLKW),
+            _ => false,
+        }
+    }
+
     /// Nothing is known of it.
     pub(crate) const NONE: Self = Self {
         path: None,

@@ -83,7 +83,7 @@ const SHAPES: &[(&str, Shape)] = &[
     ("fdatasync", on(0)),
     ("fgetxattr", on(0).length(3)),
     ("flistxattr", on(0).length(2)),
-    ("flock", on(0)),
+    ("flock", on(0).does(Effect::Lock)),
     ("fork", fork()),
     ("fremovexattr", on(0).changes()),
     ("fsconfig", on(0)),

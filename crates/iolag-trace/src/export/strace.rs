@@ -2,7 +2,7 @@
 //!
 //! What a trace does not keep (buffers, arguments of programs) is `...`. Where the trace does not say when it was, it begins in 2001.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 use crate::calls::{Effect, Group, Shape, bits, shape_of};
@@ -85,19 +85,33 @@ fn events(trace: &Trace) -> Vec<Event> {
         }
         ends.push(call.start.0.saturating_add(call.duration.map_or(0, |duration| duration.0)));
     }
+    let exits = trace.edges.iter().filter(|edge| matches!(edge.kind, EdgeKind::Exit(_)));
+    let exited: HashSet<TaskId> = exits.map(|edge| edge.task).collect();
     let mut events = Vec::with_capacity(2 * trace.calls.len() + trace.edges.len());
     for (number, call) in trace.calls.iter().enumerate() {
         events.push(Event { time: call.start.0, number, phase: Phase::Begin, edge: 0 });
-        if has_ended(call) {
+        // What a task ended by did not come back, and has a line of its own all the same.
+        let is_last = last_of.get(&call.task) == Some(&number) && exited.contains(&call.task);
+        if has_ended(call) || is_last {
             events.push(Event { time: ends[number], number, phase: Phase::End, edge: 0 });
         }
     }
-    for (edge, Edge { task, call, .. }) in exits(trace) {
-        let before = usize::try_from(call).unwrap_or(usize::MAX).min(trace.calls.len()).saturating_sub(1);
-        let own = last_of.get(&task).copied().unwrap_or(before);
-        let number = before.max(own);
-        let time = |number: usize| ends.get(number).copied().unwrap_or(0);
-        events.push(Event { time: time(before).max(time(own)), number, phase: Phase::Exit, edge });
+    let mut over: HashMap<TaskId, u64> = HashMap::new();
+    for (edge, Edge { kind, task, call }) in trace.edges.iter().enumerate() {
+        match kind {
+            EdgeKind::Over(moment) => _ = over.insert(*task, moment.0),
+            EdgeKind::Exit(_) => {
+                let before =
+                    usize::try_from(*call).unwrap_or(usize::MAX).min(trace.calls.len()).saturating_sub(1);
+                let own = last_of.get(task).copied().unwrap_or(before);
+                let number = before.max(own);
+                let time = |number: usize| ends.get(number).copied().unwrap_or(0);
+                // Of what strace's text did not say when: the moment of the last call before.
+                let known = over.remove(task).unwrap_or_else(|| time(before));
+                events.push(Event { time: known.max(time(own)), number, phase: Phase::Exit, edge });
+            }
+            _ => {}
+        }
     }
     events.sort_unstable();
     events
@@ -105,11 +119,6 @@ fn events(trace: &Trace) -> Vec<Event> {
 
 const fn has_ended(call: &Call) -> bool {
     call.result.is_some() || call.errno != 0 || call.duration.is_some()
-}
-
-fn exits(trace: &Trace) -> impl Iterator<Item = (usize, Edge)> + '_ {
-    let edges = trace.edges.iter().copied().enumerate();
-    edges.filter(|(_, edge)| matches!(edge.kind, EdgeKind::Exit(_)))
 }
 
 /// The numbers of the tasks that calls waited for.

@@ -128,6 +128,7 @@ const EXECUTE: u64 = 2;
 const EXIT: u64 = 3;
 const WAIT: u64 = 4;
 const CHANGE_VIEW: u64 = 5;
+const OVER: u64 = 6;
 /// How tasks end: a status, these and a signal, or this.
 const KILLED: u64 = 256;
 const SUPERSEDED: u64 = 512;
@@ -138,6 +139,7 @@ pub(super) fn put_edges(edges: &[Edge], to: &mut Vec<u8>) {
         let (kind, detail) = match edge.kind {
             EdgeKind::Fork(child) => (FORK, u64::from(child.0)),
             EdgeKind::Execute => (EXECUTE, 0),
+            EdgeKind::Over(moment) => (OVER, moment.0),
             EdgeKind::Exit(Ended::Exited(status)) => (EXIT, u64::from(status)),
             EdgeKind::Exit(Ended::Killed(signal)) => (EXIT, KILLED + u64::from(signal)),
             EdgeKind::Exit(Ended::Superseded) => (EXIT, SUPERSEDED),
@@ -163,6 +165,7 @@ pub(super) fn edges(bytes: &mut Bytes<'_>, count: usize, tables: &Tables) -> Opt
         let kind = match kind {
             FORK => EdgeKind::Fork(task(detail)?),
             EXECUTE => EdgeKind::Execute,
+            OVER => EdgeKind::Over(Nanoseconds(detail)),
             EXIT if detail == SUPERSEDED => EdgeKind::Exit(Ended::Superseded),
             EXIT if detail >= KILLED => EdgeKind::Exit(Ended::Killed(u8::try_from(detail - KILLED).ok()?)),
             EXIT => EdgeKind::Exit(Ended::Exited(u8::try_from(detail).ok()?)),

@@ -1,5 +1,6 @@
 //! Reading a trace, block by block.
 
+use std::collections::VecDeque;
 use std::io::Read;
 
 use super::about::{About, Ending};
@@ -107,17 +108,28 @@ impl<R: Read> TraceReader<R> {
     /// # Errors
     /// If it is cut off or damaged, or the sink fails.
     pub fn read_into(&mut self, sink: &mut impl Sink) -> Result<Ending, TraceFileError> {
-        while let Some(piece) = self.piece()? {
-            match piece {
-                Piece::Calls(calls) => {
-                    calls.iter().try_for_each(|call| sink.call(call, &self.tables))?;
+        // Those whose calls have not come.
+        let mut edges: VecDeque<Edge> = VecDeque::new();
+        let read = loop {
+            let before = self.calls;
+            let calls = match self.piece() {
+                Ok(Some(Piece::Edges(more))) => {
+                    edges.extend(more);
+                    continue;
                 }
-                Piece::Edges(edges) => {
-                    edges.iter().try_for_each(|edge| sink.edge(edge, &self.tables))?;
+                Ok(Some(Piece::Calls(calls))) => calls,
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(error),
+            };
+            for (number, call) in (before..).zip(&calls) {
+                while let Some(edge) = edges.pop_front_if(|edge| edge.place() <= number) {
+                    sink.edge(&edge, &self.tables)?;
                 }
+                sink.call(call, &self.tables)?;
             }
-        }
-        Ok(self.ending.clone().unwrap_or_default())
+        };
+        edges.iter().try_for_each(|edge| sink.edge(edge, &self.tables))?;
+        read.map(|()| self.ending.clone().unwrap_or_default())
     }
 
     /// All of it in memory.

@@ -52,19 +52,20 @@ impl<W: Write> TraceWriter<W> {
     pub fn flush(&mut self, tables: &Tables) -> io::Result<()> {
         self.write_tables(tables)?;
         let mut plain = std::mem::take(&mut self.plain);
-        if !self.calls.is_empty() {
-            plain.clear();
-            put_calls(&self.calls, &mut plain);
-            write_block(&mut self.output, BlockKind::Calls, self.calls.len(), &plain)?;
-            self.written.calls += self.calls.len() as u64;
-            self.calls.clear();
-        }
+        // Before their calls, so that who reads the file can put both in order.
         if !self.edges.is_empty() {
             plain.clear();
             put_edges(&self.edges, &mut plain);
             write_block(&mut self.output, BlockKind::Edges, self.edges.len(), &plain)?;
             self.written.edges += self.edges.len() as u64;
             self.edges.clear();
+        }
+        if !self.calls.is_empty() {
+            plain.clear();
+            put_calls(&self.calls, &mut plain);
+            write_block(&mut self.output, BlockKind::Calls, self.calls.len(), &plain)?;
+            self.written.calls += self.calls.len() as u64;
+            self.calls.clear();
         }
         self.plain = plain;
         self.output.flush()

@@ -91,7 +91,8 @@ impl Done<'_> {
             | Effect::Wait
             | Effect::WaitFor(_)
             | Effect::ChangeView
-            | Effect::Speak => {}
+            | Effect::Speak
+            | Effect::Lock => {}
         }
     }
 

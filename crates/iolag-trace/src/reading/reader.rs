@@ -241,12 +241,8 @@ impl<S: Sink> StraceReader<S> {
             }
             Event::Unfinished { name, text } => self.begun(number, name, text, time),
             Event::Resumed { name, text } => self.resumed(number, name, text, time),
-            Event::Ended(ended) => {
-                self.sink.ends(time);
-                self.task_ended(number, ended, time)
-            }
+            Event::Ended(ended) => self.task_ended(number, ended, time),
             Event::Superseded(by) => {
-                self.sink.ends(time);
                 self.task_ended(number, Ended::Superseded, time)?;
                 self.kernel.renumber(by, number);
                 Ok(())
@@ -399,6 +395,11 @@ impl<S: Sink> StraceReader<S> {
     }
 
     fn task_ended(&mut self, number: u32, ended: Ended, time: Nanoseconds) -> io::Result<()> {
+        if let Some(standing) =
+            self.kernel.standing(number).filter(|_| self.clock.clockwork() != Clockwork::None)
+        {
+            self.edge(EdgeKind::Over(time), standing.task, self.reading.calls)?;
+        }
         self.never_ended(number, Some(time))?;
         let Some(task) = self.kernel.end(number) else { return Ok(()) };
         self.edge(EdgeKind::Exit(ended), task, self.reading.calls)

@@ -71,6 +71,11 @@ impl Bins {
         self.by_kind[kind] = kept;
     }
 
+    /// Nobody did that.
+    pub(super) fn clear(&mut self, kind: usize) {
+        self.by_kind.get_mut(kind).into_iter().for_each(Vec::clear);
+    }
+
     /// How long all tasks did each kind.
     pub(super) fn sum(&self, kind: usize) -> u64 {
         self.by_kind.get(kind).map_or(0, |bins| bins.iter().sum())

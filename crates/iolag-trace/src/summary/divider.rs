@@ -100,6 +100,7 @@ impl Divider {
         for (kind, since) in std::mem::take(&mut self.unfinished) {
             self.bins.add(kind.0, since, self.end);
         }
+        self.join_threads(processor);
         let between = self.bins.sum(Kind::PROCESSOR.0);
         let worked = if between == 0 { 1.0 } else { (processor.0 as f64 / between as f64).min(1.0) };
         self.bins.split(Kind::PROCESSOR.0, worked, Kind::UNKNOWN.0);
@@ -145,6 +146,7 @@ impl Divider {
             (_, Effect::Fork | Effect::Wait | Effect::WaitFor(_)) => Kind::PROCESSES,
             (Some(Place::Names), _) => Kind::NAME_SERVICE,
             (Some(Place::System), _) => Kind::OTHERS,
+            (Some(_), _) if shape.waits_for_lock(call) => Kind::OTHERS,
             (Some(Place::Mounted(mount)), _) if is_absent(call, &shape) => Kind::look_ups(mount),
             (Some(Place::Mounted(mount)), _) => Kind::storage(mount),
             (None, _) if by_name == ByName::Sleep => Kind::TIME,
@@ -196,12 +198,21 @@ impl Divider {
         }
     }
 
-    /// What was after the last call of a process. Its other threads wait for locks when it ends, and nobody sees that.
+    /// What was after the last call of a task. Of a process it is work; its other threads may as well wait for locks until it ends.
     fn worked_to_its_end(&mut self, task: TaskId, tables: &Tables) {
-        let Some(end) = self.last_end.take() else { return };
-        if let Some(last) = self.tasks[task.0 as usize].last.filter(|_| process_of(task, tables) == task) {
-            self.bins.add(Kind::PROCESSOR.0, last, end);
-        }
+        let (Some(end), Some(last)) = (self.last_end.take(), self.tasks[task.0 as usize].last) else {
+            return;
+        };
+        let kind = if process_of(task, tables) == task { Kind::PROCESSOR } else { Kind::TO_ITS_END };
+        self.bins.add(kind.0, last, end);
+    }
+
+    /// Threads that make no calls worked until their end as far as the processor time that all used is not that of others.
+    fn join_threads(&mut self, processor: Nanoseconds) {
+        let more = processor.0.saturating_sub(self.bins.sum(Kind::PROCESSOR.0)) as f64;
+        let worked = (more / (self.bins.sum(Kind::TO_ITS_END.0) as f64).max(1.0)).min(1.0);
+        self.bins.split(Kind::TO_ITS_END.0, 1.0 - worked, Kind::PROCESSOR.0);
+        self.bins.clear(Kind::TO_ITS_END.0);
     }
 }
 
@@ -226,6 +237,10 @@ impl Sink for Divider {
     fn edge(&mut self, edge: &Edge, tables: &Tables) -> io::Result<()> {
         self.follow(tables);
         match edge.kind {
+            EdgeKind::Over(moment) => {
+                self.last_end = Some(moment.0);
+                self.end = self.end.max(moment.0);
+            }
             EdgeKind::Exit(_) => self.worked_to_its_end(edge.task, tables),
             EdgeKind::Fork(child) => {
                 let OfTask { last, began, .. } = self.tasks[edge.task.0 as usize];
@@ -239,11 +254,6 @@ impl Sink for Divider {
 
     fn speaks(&mut self, task: TaskId, descriptor: i32, peer: Peer, tables: &Tables) {
         self.peers.insert((process_of(task, tables), descriptor), peer);
-    }
-
-    fn ends(&mut self, moment: Nanoseconds) {
-        self.last_end = Some(moment.0);
-        self.end = self.end.max(moment.0);
     }
 }
 

@@ -20,8 +20,10 @@ impl Kind {
     pub(super) const OTHERS: Self = Self(5);
     pub(super) const PROCESSES: Self = Self(6);
     pub(super) const UNKNOWN: Self = Self(7);
+    /// After the last call of a thread: work, or waiting for a lock.
+    pub(super) const TO_ITS_END: Self = Self(8);
     /// Two for each mount follow.
-    const FIXED: usize = 8;
+    const FIXED: usize = 9;
 
     pub(super) const fn look_ups(mount: usize) -> Self {
         Self(Self::FIXED + 2 * mount)
@@ -43,7 +45,7 @@ impl Kind {
     pub(super) fn told(self, mounts: &Mounts) -> Option<TraceActivityKind> {
         let of_mount = || mounts.points.get((self.0 - Self::FIXED) / 2).cloned().unwrap_or_default();
         Some(match self {
-            Self::TRACING => return None,
+            Self::TRACING | Self::TO_ITS_END => return None,
             Self::NAME_SERVICE => TraceActivityKind::NameService,
             Self::PROCESSOR => TraceActivityKind::Processor,
             Self::TIME => TraceActivityKind::Time,

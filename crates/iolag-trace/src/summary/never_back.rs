@@ -16,9 +16,6 @@ use super::slowest::told;
 use crate::calls::{Effect, Shape};
 use crate::trace::{Call, Ended, PathId, Tables, TaskId};
 
-/// These wait for other processes: that is what they are for.
-const WAITING: [&[u8]; 3] = [b"flock", b"fcntl", b"fcntl64"];
-
 /// A program that is ended has few tasks that hang.
 const KEPT: usize = 1000;
 
@@ -44,13 +41,7 @@ pub(super) struct NeverBack {
 
 impl NeverBack {
     /// A call, with its number in the trace.
-    pub(super) fn observe(
-        &mut self,
-        call: &Call,
-        number: u64,
-        (shape, ground): (&Shape, Option<Ground>),
-        tables: &Tables,
-    ) {
+    pub(super) fn observe(&mut self, call: &Call, number: u64, (shape, ground): (&Shape, Option<Ground>)) {
         // Its task goes on: whatever was before has come back, though the text may not say so.
         if !self.open.is_empty() {
             self.open.remove(&call.task);
@@ -63,7 +54,7 @@ impl NeverBack {
         if !call.came_back()
             && ground == Some(Ground::Storage)
             && !self.streams.contains(&path)
-            && !WAITING.contains(&tables.names.name(call.name))
+            && !shape.waits_for_lock(call)
         {
             self.open.insert(call.task, Open { number, call: *call });
         }

@@ -30,6 +30,8 @@ pub struct Summariser {
     errors: u64,
     begin: Option<u64>,
     end: u64,
+    /// When the task was over of which the next call, or the next end, is.
+    last_end: Option<u64>,
     time: TraceTime,
     time_line: TimeLine,
     shapes: Vec<Shape>,
@@ -112,6 +114,19 @@ impl Summariser {
         task.began = call.start.0;
     }
 
+    /// What was after the last call of a process. Its other threads wait for locks when it ends, or work: nobody sees that.
+    fn worked_to_its_end(&mut self, task: TaskId, tables: &Tables) {
+        let Some(end) = self.last_end.take().filter(|_| tables.tasks[task.0 as usize].process == task) else {
+            return;
+        };
+        self.end = self.end.max(end);
+        if let Some(last) = self.tasks[task.0 as usize].last.filter(|last| *last < end) {
+            let own = (end - last).saturating_sub(self.overhead);
+            self.time.processor_ns.0 = self.time.processor_ns.0.saturating_add(own);
+            self.time_line.processor(last, end, own);
+        }
+    }
+
     fn question(&mut self, call: &Call, path: PathId, shape: &Shape, time: u64, tables: &Tables) {
         let (directory, name) = self.places.of(path, &tables.paths);
         self.places.count(directory, call.errno != 0 && call.came_back(), time);
@@ -153,7 +168,7 @@ impl Sink for Summariser {
         let task = &mut self.tasks[call.task.0 as usize];
         task.calls += 1;
         task.errors += failed;
-        let ground = call.path.map(|path| {
+        let ground = call.path.filter(|_| !shape.waits_for_lock(call)).map(|path| {
             let (directory, _) = self.places.of(path, &tables.paths);
             self.places.ground(directory)
         });
@@ -164,7 +179,7 @@ impl Sink for Summariser {
         } else {
             self.time.elsewhere_ns.0 = self.time.elsewhere_ns.0.saturating_add(time);
         }
-        self.never_back.observe(call, self.calls - 1, (&shape, ground), tables);
+        self.never_back.observe(call, self.calls - 1, (&shape, ground));
         if shape.effect == Effect::Execute && call.succeeded() {
             task.program = call.path;
         }
@@ -178,7 +193,11 @@ impl Sink for Summariser {
     fn edge(&mut self, edge: &Edge, tables: &Tables) -> io::Result<()> {
         self.follow(tables);
         match edge.kind {
-            EdgeKind::Exit(ended) => self.never_back.ended(edge.task, ended),
+            EdgeKind::Over(moment) => self.last_end = Some(moment.0),
+            EdgeKind::Exit(ended) => {
+                self.never_back.ended(edge.task, ended);
+                self.worked_to_its_end(edge.task, tables);
+            }
             EdgeKind::Fork(child) => {
                 let OfTask { last, began, .. } = self.tasks[edge.task.0 as usize];
                 let begin = tables.tasks[child.0 as usize].sharing.begins_at(began, last);

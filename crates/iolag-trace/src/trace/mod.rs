@@ -17,8 +17,6 @@ pub use task::{Edge, EdgeKind, Ended, Sharing, Task, TaskId};
 use std::collections::HashMap;
 use std::io;
 
-use iolag_model::Nanoseconds;
-
 /// A map of what a trace is full of. Its hash is quicker than the library's, and as the library's another one in each process, so that nobody can write a trace that
 /// makes its reader slow.
 pub(crate) type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
@@ -50,9 +48,6 @@ pub trait Sink {
 
     /// A call, which is told next, speaks with somebody through this descriptor.
     fn speaks(&mut self, _task: TaskId, _descriptor: i32, _peer: Peer, _tables: &Tables) {}
-
-    /// A task, of which nothing but its end is told after this, ended at this moment.
-    fn ends(&mut self, _moment: Nanoseconds) {}
 }
 
 /// A whole trace in memory.

@@ -1,5 +1,7 @@
 //! Who makes calls, and what they have to do with each other.
 
+use iolag_model::Nanoseconds;
+
 /// Flags of clone(2).
 pub(crate) mod clone_flags {
     pub const CLONE_VM: u32 = 0x100;
@@ -79,6 +81,16 @@ pub struct Edge {
     pub call: u64,
 }
 
+impl Edge {
+    /// How many calls come before it.
+    pub(crate) const fn place(&self) -> u64 {
+        match self.kind {
+            EdgeKind::Over(_) | EdgeKind::Exit(_) => self.call,
+            _ => self.call.saturating_add(1),
+        }
+    }
+}
+
 /// What there is between tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EdgeKind {
@@ -86,6 +98,8 @@ pub enum EdgeKind {
     Fork(TaskId),
     /// It goes on with the program of the call's path.
     Execute,
+    /// It was over at this moment, on the clock of the trace; a call that did not come back may follow, and its end.
+    Over(Nanoseconds),
     /// It ended.
     Exit(Ended),
     /// It learned of the end of this task.

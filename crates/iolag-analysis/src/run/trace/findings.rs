@@ -40,6 +40,9 @@ const SAME_DIRECTORIES: usize = 2;
 const SHARE_SAME: f64 = 0.5;
 /// A list of which fewer directories are in vain is not too long.
 const LISTED_MIN: u64 = 3;
+/// What so many times the calls in a list's directories were is about something else, too; if nobody knows about what, so many.
+const OTHERS_FACTOR: u64 = 2;
+const OTHERS_FACTOR_UNKNOWN: u64 = 4;
 
 /// All that was found, the gravest first. `asked` is what was looked for in the lists of the program's environment, if somebody counted that.
 pub(crate) fn findings(summary: &TraceSummary, about: &TraceAbout, asked: &[TraceList]) -> Vec<RunFinding> {
@@ -192,29 +195,30 @@ fn searched_in_vain(
     found
 }
 
-/// The list with most of the time in vain, which is known from what was counted, and not by the names that were looked for; what these say of the same calls is
-/// taken out, unless it is about the same variable, and says more.
+/// The list in whose directories most time was spent in vain. That was counted, and is told instead of what only the names say that were looked for: of the same
+/// list, or mostly of the same calls.
 fn listed_in_vain(
     summary: &TraceSummary,
     asked: &[TraceList],
     of_names: &mut Vec<RunFinding>,
 ) -> Option<(ListedInVain, Severity)> {
-    let list = asked.iter().filter(|list| list.in_vain >= LISTED_MIN).max_by_key(|list| list.tasks_ns)?;
-    let share = share(list.absent, list.tasks_ns, summary);
+    let most = asked.iter().map(|list| list.tasks_ns).max()?;
+    let list = asked.iter().find(|list| list.tasks_ns == most && list.in_vain >= LISTED_MIN)?;
+    let share = share(list.calls, list.tasks_ns, summary);
     let severity = judged(share, SHARE_MIN)?;
-    let of = |finding: &RunFinding| match &finding.found {
-        RunFound::AskedInVain(found) => Some((found.share.calls, found.searched)),
-        RunFound::SearchedInVain(found) => Some((found.share.calls, found.searched)),
-        _ => None,
-    };
-    let says_more = |(calls, searched): (u64, Searched)| {
-        searched.variable() == Some(&list.variable) && 2 * calls >= list.absent
-    };
-    if of_names.iter().filter_map(of).any(says_more) {
-        return None;
-    }
-    of_names.retain(|finding| of(finding).is_none_or(|(calls, _)| calls > 2 * list.absent));
-    Some((ListedInVain { share, list: list.clone() }, severity))
+    of_names.retain(|finding| {
+        let (calls, searched) = match &finding.found {
+            RunFound::AskedInVain(found) => (found.share.calls, found.searched),
+            RunFound::SearchedInVain(found) => (found.share.calls, found.searched),
+            _ => return true,
+        };
+        let factor = if searched == Searched::Anything { OTHERS_FACTOR_UNKNOWN } else { OTHERS_FACTOR };
+        searched.variable() != Some(&list.variable) && calls > factor * list.calls
+    });
+    let counts = |list: &TraceList| (list.in_vain, list.calls, list.tasks_ns);
+    let alike = asked.iter().filter(|other| other.variable != list.variable && counts(other) == counts(list));
+    let alike = alike.map(|other| other.variable.clone()).collect();
+    Some((ListedInVain { share, list: list.clone(), alike }, severity))
 }
 
 /// Its part of the time of all failed look-ups along the path.
@@ -242,11 +246,17 @@ fn asked_again(summary: &TraceSummary, in_vain: u64) -> Option<RunFinding> {
 fn long_call(summary: &TraceSummary) -> Option<RunFinding> {
     let storage = summary.time.storage_ns;
     let is_storage = |call: &&TraceCall| call.path.as_deref().is_some_and(is_storage);
+    let is_lock = |call: &&TraceCall| matches!(&call.name[..], "flock" | "fcntl" | "fcntl64");
     // What never came back is told already.
     let came_back =
         |call: &&TraceCall| summary.never_back.longest.iter().all(|told| told.call.call != call.call);
-    let call =
-        summary.slowest.iter().filter(is_storage).filter(came_back).max_by_key(|call| call.duration_ns)?;
+    let call = summary
+        .slowest
+        .iter()
+        .filter(is_storage)
+        .filter(|call| !is_lock(call))
+        .filter(came_back)
+        .max_by_key(|call| call.duration_ns)?;
     let share = part(call.duration_ns.0, storage.0);
     if call.duration_ns < LONG_CALL || share < LONG_SHARE {
         return None;

@@ -1,11 +1,10 @@
 //! What a trace says of itself at its beginning.
 
-use std::ffi::OsStr;
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 
 use iolag_keeper::mounts;
-use iolag_model::{TraceAbout, TraceMount, TraceOrigin, TracingCost, one_line};
+use iolag_model::{TraceAbout, TraceMount, TraceOrigin, TracingCost, USUAL_LISTS, one_line};
 
 use iolag_trace::NamedList;
 
@@ -65,24 +64,62 @@ fn lists(plan: &Capture) -> Vec<String> {
     }
 }
 
-/// The same with the directories, which are not kept.
+/// The same with the directories, which are not kept; those that many have first.
 pub(super) fn named_lists() -> Vec<NamedList> {
-    let is_list = |name: &str, value: &str| {
-        let is_directory = |part: &str| part.is_empty() || part.starts_with('/');
-        (name.ends_with("PATH") || value.contains(':'))
-            && value.contains('/')
-            && value.split(':').all(is_directory)
-    };
-    let directories = |value: &OsStr| -> Vec<Vec<u8>> {
-        let parts = value.as_bytes().split(|byte| *byte == b':');
-        parts.filter(|part| !part.is_empty()).map(<[u8]>::to_vec).collect()
-    };
-    let variables = std::env::vars_os().map(|(name, value)| (name.to_string_lossy().into_owned(), value));
+    let variables = std::env::vars_os()
+        .map(|(name, value)| (one_line(&name.to_string_lossy()), value.as_bytes().to_vec()));
+    let here = std::env::current_dir().unwrap_or_default();
     let mut lists: Vec<NamedList> = variables
-        .filter(|(name, value)| is_list(name, &value.to_string_lossy()))
-        .map(|(name, value)| (name, directories(&value)))
+        .filter_map(|(name, value)| {
+            directories(&name, &value, here.as_os_str().as_bytes()).map(|all| (name, all))
+        })
         .collect();
-    // What is in several is of the first: rather of one that is named as search paths are.
-    lists.sort_unstable_by_key(|(name, _)| (!name.ends_with("PATH"), name.clone()));
+    let place = |name: &str| USUAL_LISTS.iter().position(|usual| *usual == name).unwrap_or(usize::MAX);
+    lists.sort_by(|(one, _), (other, _)| (place(one), one).cmp(&(place(other), other)));
     lists
+}
+
+/// The directories that a variable lists, if it does; what is relative in `here`.
+fn directories(name: &str, value: &[u8], here: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let parts = || value.split(|byte| *byte == b':').filter(|part| !part.is_empty());
+    let absolute = parts().filter(|part| part.starts_with(b"/")).count();
+    let is_list = match (USUAL_LISTS.contains(&name), name.ends_with("PATH")) {
+        (true, _) => absolute > 0,
+        // One may be a file.
+        (false, true) => absolute > 0 && parts().count() > 1,
+        (false, false) => absolute > 1 && absolute == parts().count(),
+    };
+    let whole = |part: &[u8]| match part {
+        [b'/', ..] => part.to_vec(),
+        _ => [here, b"/", part].concat(),
+    };
+    is_list.then(|| parts().map(whole).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_known_by_its_name_and_what_it_has() {
+        let of = |name, value: &str| {
+            let all = directories(name, value.as_bytes(), b"/here")?;
+            Some(all.iter().map(|one| String::from_utf8_lossy(one).into_owned()).collect::<Vec<_>>())
+        };
+        let some = |all: &[&str]| Some(all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>());
+        assert_eq!(of("PATH", "/bin"), some(&["/bin"]));
+        assert_eq!(of("PATH", ":bin:/usr/bin:"), some(&["/here/bin", "/usr/bin"]));
+        assert_eq!(of("SITE_PATH", ".:/a"), some(&["/here/.", "/a"]));
+        assert_eq!(of("DIRECTORIES", "/a:/b"), some(&["/a", "/b"]));
+        for (name, value) in [
+            ("PATH", ""),
+            ("PATH", "bin"),
+            ("ROOTS_FILE_PATH", "/etc/roots.pem"),
+            ("OPTIONS", "a:/b"),
+            ("HOME", "/root"),
+            ("PROXY", "http://x/y"),
+        ] {
+            assert_eq!(of(name, value), None, "{name}={value}");
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use iolag_model::{Nanoseconds, TraceList, TraceSummary, TracingCost};
+use iolag_model::{TraceList, TraceSummary, TracingCost};
 use iolag_trace::{
     Call, Divider, Edge, EdgeKind, Ended, Lists, NamedList, PathId, Peer, ProgramEnd, Sink, Summariser,
     Tables, TaskId, TraceWriter,
@@ -160,12 +160,6 @@ impl<W: Write> Sink for Observer<W> {
     fn speaks(&mut self, task: TaskId, descriptor: i32, peer: Peer, tables: &Tables) {
         if let Some(divider) = &mut self.divider {
             divider.speaks(task, descriptor, peer, tables);
-        }
-    }
-
-    fn ends(&mut self, moment: Nanoseconds) {
-        if let Some(divider) = &mut self.divider {
-            divider.ends(moment);
         }
     }
 }

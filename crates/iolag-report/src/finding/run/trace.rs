@@ -71,27 +71,40 @@ impl InWords for AskedInVain {
 
 impl InWords for ListedInVain {
     fn sentence(&self, _about: &About<'_>) -> String {
-        let TraceList { variable, directories, in_vain, .. } = &self.list;
-        let nothing = match in_vain == directories {
-            true => "in none of which anything".to_owned(),
-            false => format!("in {} of which nothing", format_count(*in_vain)),
+        let TraceList { directories, in_vain, .. } = &self.list;
+        let listed = counted(*directories, "directory", "directories");
+        let which = match in_vain == directories {
+            true => format!("all {listed}"),
+            false => format!("{} of the {listed}", format_count(*in_vain)),
         };
-        format!(
-            "{} looked in vain in the {} of `{variable}`, {nothing} was ever found.",
-            of_all(self.share),
-            counted(*directories, "directory", "directories")
-        )
+        format!("{} looked in vain in {which} of {}.", of_all(self.share), joined(variables(self)))
     }
 
     fn advice(&self) -> Cow<'static, str> {
-        let TraceList { variable, directories, in_vain, .. } = &self.list;
-        format!(
-            "Shorten `{variable}`: in {} of its {} there is nothing that is wanted, or they are not there.",
-            format_count(*in_vain),
-            counted(*directories, "directory", "directories")
-        )
+        let TraceList { directories, in_vain, .. } = &self.list;
+        let listed = counted(*directories, "directory", "directories");
+        let variables = variables(self);
+        let which = match variables.len() {
+            1 => variables.concat(),
+            _ => format!("that of {} which the program reads", joined(variables)),
+        };
+        match in_vain == directories {
+            true => {
+                format!("Shorten {which}: of its {listed} none is there, or has anything that is wanted.")
+            }
+            false => format!(
+                "Shorten {which}: {} of its {listed} are not there, or have nothing that is wanted.",
+                format_count(*in_vain)
+            ),
+        }
         .into()
     }
+}
+
+/// The variables that list the directories.
+fn variables(found: &ListedInVain) -> Vec<String> {
+    let all = std::iter::once(&found.list.variable).chain(&found.alike);
+    all.map(|variable| format!("`{}`", one_line(variable))).collect()
 }
 
 impl InWords for SearchedInVain {
@@ -321,16 +334,26 @@ mod tests {
             in_vain: 200,
             ..TraceList::default()
         };
-        let all = ListedInVain { share: TracedShare { time_ns: None, ..SHARE }, list };
+        let all = ListedInVain { share: TracedShare { time_ns: None, ..SHARE }, list, alike: Vec::new() };
         assert_eq!(
             said(&all),
-            "200 of 2 523 calls (7.9 %) looked in vain in the 200 directories of `PYTHONPATH`, in none of which anything was ever found."
+            "200 of 2 523 calls (7.9 %) looked in vain in all 200 directories of `PYTHONPATH`."
+        );
+        assert_eq!(
+            all.advice(),
+            "Shorten `PYTHONPATH`: of its 200 directories none is there, or has anything that is wanted."
         );
         let list = TraceList { in_vain: 120, ..all.list.clone() };
-        let some = ListedInVain { list, ..all };
-        assert!(said(&some).ends_with(", in 120 of which nothing was ever found."));
+        let some = ListedInVain { list, alike: vec!["A\u{1b}B".to_owned()], ..all };
         assert!(
-            some.advice().starts_with("Shorten `PYTHONPATH`: in 120 of its 200 directories there is nothing")
+            said(&some).contains("in 120 of the 200 directories of `PYTHONPATH` and `A\u{fffd}B`."),
+            "{}",
+            said(&some)
+        );
+        assert_eq!(
+            some.advice(),
+            "Shorten that of `PYTHONPATH` and `A\u{fffd}B` which the program reads: 120 of its 200 directories are not there, or have nothing that is \
+             wanted."
         );
     }
 

@@ -152,7 +152,7 @@ pub(super) const fn awaited(kind: &TraceActivityKind) -> &'static str {
         TraceActivityKind::Time => "time to pass",
         TraceActivityKind::Network => "what it speaks with over sockets",
         TraceActivityKind::Processes => "processes that it has started",
-        _ => "pipes, terminals and devices",
+        _ => "locks of files, pipes, terminals and devices",
     }
 }
 

@@ -50,10 +50,8 @@ pub(super) fn trace_text(analysis: &TraceAnalysis, width: usize, colour: Colour)
 /// What to change, and why; if there is nothing to change, that.
 pub(super) fn answer<K>(analysis: &TraceAnalysis, first: Option<&FindingInWords<K>>) -> String {
     let summary = &analysis.summary;
-    if summary.calls == 0 {
-        return "No call on files was seen.".to_owned();
-    }
-    match first {
+    let answer = match first {
+        _ if summary.calls == 0 => "No call on files was seen.".to_owned(),
         Some(finding) => format!("{} {}", finding.advice, finding.sentence),
         None => {
             let calls = counted(summary.calls, "call", "calls");
@@ -61,6 +59,10 @@ pub(super) fn answer<K>(analysis: &TraceAnalysis, first: Option<&FindingInWords<
                 "Nothing in how it asks is worth a change: of {calls} few were in vain, asked again, or slow."
             )
         }
+    };
+    match analysis.ending.is_missing() {
+        true => format!("The trace is cut off, and of the rest nothing is known. {answer}"),
+        false => answer,
     }
 }
 
@@ -118,9 +120,6 @@ fn how_it_ended(ending: &TraceEnding) -> String {
         (Some(cut), _) => format!(" The trace ends before the program: {cut}."),
         (None, Some(ProgramEnd::Exited(status))) => format!(" It ended with status {status}."),
         (None, Some(ProgramEnd::Killed(signal))) => format!(" It was ended by signal {signal}."),
-        (None, None) if ending.is_missing() => {
-            " The trace is cut off there: of the rest nothing is known.".to_owned()
-        }
         (None, None) => String::new(),
     }
 }

@@ -157,3 +157,22 @@ fn work_before_the_first_call_of_a_task_and_after_the_last_of_a_process_is_told(
     assert_eq!(told(TraceActivityKind::Processor), 1000, "{elapsed:?}");
     assert_eq!((told(TraceActivityKind::Processes), told(TraceActivityKind::Unknown)), (0, 0), "{elapsed:?}");
 }
+
+#[test]
+fn a_thread_without_calls_worked_as_far_as_somebody_must_have() {
+    // The first sleeps while the second works, or waits for a lock.
+    let text = r#"7 1700000001.000000 clone(child_stack=0x1, flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD) = 8 <0.000001>
+8 1700000001.000001 set_robust_list(0x1, 24) = 0 <0.000001>
+7 1700000001.000002 nanosleep({tv_sec=1}, NULL) = 0 <0.999000>
+7 1700000002.000000 exit_group(0) = ?
+8 1700000002.000000 +++ exited with 0 +++
+7 1700000002.000000 +++ exited with 0 +++
+"#;
+    for (processor, worked, slept) in [(1000, 1000, 0), (500, 500, 500), (1, 1, 999)] {
+        let elapsed = free(text, processor);
+        let told = [TraceActivityKind::Processor, TraceActivityKind::Time].map(|kind| of(&elapsed, &kind));
+        for (told, expected) in told.iter().zip([worked, slept]) {
+            assert!(told.abs_diff(expected) <= 2, "{processor}: {elapsed:?}");
+        }
+    }
+}

@@ -25,7 +25,6 @@ use crate::output::{self, Printed};
 /// # Errors
 /// If the text cannot be read, or the trace cannot be kept.
 pub(super) fn run(options: &Trace, common: &Common) -> Result<ExitCode, Failure> {
-    let is_standard_input = |path: &Path| path == Path::new("-");
     if let Some(double) = options
         .from
         .iter()
@@ -43,10 +42,10 @@ pub(super) fn run(options: &Trace, common: &Common) -> Result<ExitCode, Failure>
     let anonymity = if options.anonymise { TraceAnonymity::Anonymised } else { TraceAnonymity::Named };
     let look = Look::of_terminal(common);
     if let Some(path) = options.output.as_deref().map(absolute) {
-        if sources.contains(&path) {
-            return Err(Failure::usage("-o names what is read: it would be lost; name another file"));
-        }
         return in_child("trace", || {
+            if sources.iter().any(|source| output::is_same(opened(source), &path)) {
+                return Err(Failure::usage("-o names what is read: it would be lost; name another file"));
+            }
             write(&sources, anonymity, &path)?;
             let printed = file::printed(&path, MetadataForm::Text, common, look)?;
             tell(common, printed)
@@ -72,6 +71,15 @@ pub(super) fn run(options: &Trace, common: &Common) -> Result<ExitCode, Failure>
         let head = show_head(&record, look.colour);
         tell(common, file::printed_with(&head, &record, &analysis, common, look)?)
     })
+}
+
+fn is_standard_input(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// The file that is read, also if it is standard input.
+pub(super) fn opened(source: &Path) -> &Path {
+    if is_standard_input(source) { Path::new("/proc/self/fd/0") } else { source }
 }
 
 /// What the run says that it was read from: of a trace without names none, and of a pipe there is none.

@@ -5,7 +5,7 @@ pub mod export;
 pub mod file;
 mod from;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use iolag_conduct::{ExitCode, Failure};
 
@@ -22,7 +22,8 @@ use crate::output;
 pub fn run(options: &Trace, common: &Common) -> Result<ExitCode, Failure> {
     refuse_equal_names(&options.labels)?;
     output::refuse_lost_document(common)?;
-    let files = options.from.iter().filter(|path| **path != Path::new("-")).chain(&options.output);
-    output::refuse_needed_files(None, common, &files.map(PathBuf::as_path).collect::<Vec<_>>())?;
+    let read = options.from.iter().map(|path| from::opened(path));
+    let files: Vec<&Path> = read.chain(options.output.as_deref()).collect();
+    output::refuse_needed_files(None, common, &files)?;
     if options.from.is_empty() { capturing::run(options, common) } else { from::run(options, common) }
 }

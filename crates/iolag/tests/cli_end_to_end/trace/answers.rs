@@ -73,7 +73,10 @@ fn a_slow_import_is_told_by_the_list_whose_directories_are_not_there() {
     command.env_remove("LD_LIBRARY_PATH").env("PYTHONPATH", list.collect::<Vec<_>>().join(":"));
     let done = Running::start(command).finish();
     assert_eq!(done.code, Some(0), "{done:?}");
-    assert_says(&answer(&done), &["Shorten `PYTHONPATH`: in 200 of its 201 directories there is nothing"]);
+    assert_says(
+        &answer(&done),
+        &["Shorten `PYTHONPATH`: 200 of its 201 directories are not there, or have nothing"],
+    );
     let stored = scene.run(&["show", "last", "--format", "json"]);
     assert!(stored.stdout.contains("\"listed-in-vain\""), "{}", stored.stdout);
 }
@@ -92,11 +95,7 @@ fn what_the_loader_tries_below_each_directory_is_not_counted_as_the_users() {
     let done = Running::start(command).finish();
     assert_eq!(done.code, Some(0), "{done:?}");
     let text = done.stdout;
-    assert_says(&text, &["Shorten `LD_LIBRARY_PATH`"]);
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_says(&words, &[&format!("such as {}", directories[0]), "that the loader looks for below them."]);
+    assert_says(&words, &["looked in vain in all 30 directories of `LD_LIBRARY_PATH`."]);
     assert_eq!(words.matches("Shorten `LD_LIBRARY_PATH`").count(), 1, "it is told once: {words}");
-    let (_, told) = words.split_once("asked in ").unwrap();
-    let told: u64 = told.split_once(' ').unwrap().0.parse().unwrap();
-    assert!((30..45).contains(&told), "thirty and a few of the system's: {words}");
 }

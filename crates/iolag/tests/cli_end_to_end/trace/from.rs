@@ -84,6 +84,11 @@ fn a_trace_in_a_file_is_neither_lost_nor_taken_for_a_run() {
         let said = user.iolag(command);
         assert!(said.code == code && said.errors.contains(expected), "{command:?}: {said:?}");
     }
+    std::os::unix::fs::symlink(user.path("."), user.path("here")).unwrap();
+    for output in ["here/a.iolag", "b.html"] {
+        let said = user.iolag(&["trace", "--from", "a.iolag", "--anonymise", "-o", output]);
+        assert!(said.code == 2 && said.errors.contains("-o names what is read"), "{output}: {said:?}");
+    }
     assert_eq!(fs::read(&path).unwrap(), strace);
     assert_eq!(fs::read(user.path("a.iolag")).unwrap(), kept);
     let json = user.fine(&["show", "a.iolag", "--format", "json"]).output;

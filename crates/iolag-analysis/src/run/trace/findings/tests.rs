@@ -203,31 +203,35 @@ fn a_list_of_which_only_some_directories_are_kept_is_told_once() {
 
 #[test]
 fn the_list_whose_directories_were_counted_is_told_instead_of_what_names_say() {
-    let list = |variable: &str, in_vain, absent| TraceList {
+    let list = |variable: &str, in_vain, calls| TraceList {
         variable: variable.to_owned(),
         directories: 200,
         in_vain,
-        absent,
-        tasks_ns: Nanoseconds(absent * MILLISECOND.0),
+        calls,
+        tasks_ns: Nanoseconds(calls * MILLISECOND.0),
     };
+    let all =
+        |summary: &TraceSummary, asked: &[TraceList]| super::findings(summary, &TraceAbout::default(), asked);
     let kinds = |summary: &TraceSummary, asked: &[TraceList]| {
-        let found = super::findings(summary, &TraceAbout::default(), asked);
-        found.iter().map(|finding| finding.kind()).collect::<Vec<_>>()
+        all(summary, asked).iter().map(RunFinding::kind).collect::<Vec<_>>()
     };
     let summary = TraceSummary { in_vain: vain(&["/opt/site"], 60, Some("x")), ..traced(100) };
     let asked = [list("PATH", 10, 1), list("PYTHONPATH", 200, 60)];
     assert_eq!(kinds(&summary, &asked), [RunFindingKind::ListedInVain]);
-    // Few calls of many, and a list that is not too long.
-    assert_eq!(
-        kinds(&summary, &[list("PYTHONPATH", 200, 25)]),
-        [RunFindingKind::AskedInVain, RunFindingKind::ListedInVain]
-    );
-    assert_eq!(kinds(&summary, &[list("PATH", 2, 60)]), [RunFindingKind::AskedInVain]);
-    // The names say which list it is, and which directories.
-    let libraries = TraceSummary { in_vain: vain(&["/a", "/b", "/c"], 20, Some("libm.so.6")), ..traced(100) };
-    assert_eq!(kinds(&libraries, &[list("LD_LIBRARY_PATH", 3, 60)]), [RunFindingKind::AskedInVain]);
-    // Those say little of it.
-    assert_eq!(kinds(&libraries, &[list("LD_LIBRARY_PATH", 30, 300)]), [RunFindingKind::ListedInVain]);
     // Where a directory has other things nothing else tells it.
     assert_eq!(kinds(&traced(100), &asked), [RunFindingKind::ListedInVain]);
+    // A list that is not too long.
+    assert_eq!(kinds(&summary, &[list("PATH", 2, 60)]), [RunFindingKind::AskedInVain]);
+    let libraries = TraceSummary { in_vain: vain(&["/a", "/b", "/c"], 40, Some("libm.so.6")), ..traced(200) };
+    assert_eq!(kinds(&libraries, &[list("LD_LIBRARY_PATH", 3, 50)]), [RunFindingKind::ListedInVain]);
+    // Most is about something else.
+    assert_eq!(
+        kinds(&libraries, &[list("PATH", 3, 50)]),
+        [RunFindingKind::AskedInVain, RunFindingKind::ListedInVain]
+    );
+    assert_eq!(kinds(&libraries, &[list("PATH", 3, 60)]), [RunFindingKind::ListedInVain]);
+    // Which of them it is nobody knows.
+    let found = all(&summary, &[list("A_PATH", 9, 60), list("B_PATH", 9, 60), list("PATH", 9, 50)]);
+    let RunFound::ListedInVain(found) = &found[0].found else { panic!("it is told") };
+    assert_eq!((found.list.variable.as_str(), &found.alike[..]), ("A_PATH", &["B_PATH".to_owned()][..]));
 }

@@ -91,7 +91,7 @@ fn each_answer_is_told_in_about_ten_lines() {
         variable: "PYTHONPATH".into(),
         directories: 204,
         in_vain: 200,
-        absent: 1800,
+        calls: 1800,
         tasks_ns: Nanoseconds(800 * MS),
     }];
     let texts = [
