@@ -264,7 +264,7 @@ fn refuse_lost(path: &Path, what: &str) -> Result<(), Failure> {
     let question = || match (parent.is_dir(), path.is_dir()) {
         (false, _) => Some(format!("there is no directory {}; make it first", parent.display())),
         (true, true) => Some("it is a directory; name a file".to_owned()),
-        (true, false) => refusal(&path).map(str::to_owned),
+        (true, false) => refusal(&path).map(|reason| format!("{reason}; name another file")),
     };
     match ask("scribe", STORE_DEADLINE, question)? {
         Answer::Given(None) => Ok(()),

@@ -8,10 +8,10 @@ use iolag_store::is_of_store;
 use iolag_trace::TRACE_BEGINNING;
 
 const LINK: &str = "it is a symbolic link; name the file that it leads to";
-const DATABASE: &str = "it is a database, as a history is, or belongs to one; name another file";
-const TRACE: &str = "it is a trace, which would be lost; name another file";
-const NO_TRACE: &str = "it is no trace, and only a trace is replaced by one; name another file";
-const STORE: &str = "it is in a store, among runs and baselines; name a file elsewhere";
+const DATABASE: &str = "it is a database, as a history is, or belongs to one";
+const TRACE: &str = "it is a trace, which would be lost";
+const NO_TRACE: &str = "it is no trace, and only a trace is replaced by one";
+const STORE: &str = "it is in a store, among runs and baselines";
 /// What SQLite calls the files beside a database.
 const BESIDE_DATABASE: [&str; 3] = ["-wal", "-shm", "-journal"];
 

@@ -378,6 +378,8 @@ pub struct AskedInVain {
     pub of_loader: u64,
     /// Paths that most of the calls were about, if that is a few ones in one or two directories: no list is too long then.
     pub same: Vec<AbsentName>,
+    /// The directory that most of the calls were in, if there is one, and for how many names.
+    pub one: Option<(String, u64)>,
     /// What most of them were asked for.
     pub searched: Searched,
     /// Whether the variable for that was set.

@@ -117,12 +117,19 @@ fn asked_in_vain(summary: &TraceSummary, lists: &[String]) -> Option<RunFinding>
         .filter(are_of_it)
         .filter(|directory| !is_on_the_way(directory) && !of_loader(directory))
         .collect();
-    let same = if searched == Searched::Anything { asked_most(vain) } else { Vec::new() };
+    let is_anything = searched == Searched::Anything;
+    let same = if is_anything { asked_most(vain) } else { Vec::new() };
+    // No list is looked along that has one directory.
+    let is_one = |directory: &&VainDirectory| {
+        is_anything && directory.names > 1 && part(directory.calls, vain.calls) > SHARE_SAME
+    };
+    let one = vain.most.iter().find(is_one).map(|directory| (directory.path.clone(), directory.names));
     let found = AskedInVain {
         share,
         directories: vain.directories,
         of_loader: if searched == Searched::Libraries { vain.of_loader } else { 0 },
         same,
+        one,
         searched,
         set: SetVariables::of(searched, lists),
         examples: shown.iter().take(EXAMPLES).map(|directory| directory.path.clone()).collect(),

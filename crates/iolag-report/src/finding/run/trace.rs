@@ -53,6 +53,13 @@ impl InWords for AskedInVain {
             let same = joined(same.collect());
             return format!("{calls} asked for what is not there, most of them again and again for {same}.");
         }
+        if let Some((directory, names)) = &self.one {
+            let names = counted(*names, "name", "names");
+            return format!(
+                "{calls} asked for what is not there, most of them for {names} in {}.",
+                one_line(directory)
+            );
+        }
         let listed = self.directories.saturating_sub(self.of_loader);
         let directories = counted(listed, "directory", "directories");
         let examples = some(&self.examples, listed);
@@ -62,6 +69,9 @@ impl InWords for AskedInVain {
 
     fn advice(&self) -> Cow<'static, str> {
         match self.same.len() {
+            0 if self.one.is_some() => {
+                "Have the program list that directory once, or remember that it has nothing, instead of asking for each name.".into()
+            }
             0 => advice(self.searched, self.set),
             1 => "Have the program remember that this file is not there, or create it.".into(),
             _ => "Have the program remember that these files are not there, or create them.".into(),
@@ -291,6 +301,7 @@ mod tests {
             directories: 1,
             of_loader: 0,
             same: Vec::new(),
+            one: None,
             searched: Searched::Libraries,
             set: SetVariables::Unknown,
             examples: vec!["/opt/lib".to_owned()],
@@ -309,6 +320,7 @@ mod tests {
             directories: 604,
             of_loader: 544,
             same: Vec::new(),
+            one: None,
             searched: Searched::Libraries,
             set: SetVariables::This,
             examples: vec!["/opt/lib1".to_owned(), "/opt/lib2".to_owned()],
@@ -318,6 +330,9 @@ mod tests {
             "200 of 2 523 calls (7.9 %) asked in 60 directories that never had anything, such as /opt/lib1, and in 544 that the loader looks \
              for below them."
         );
+        let one = AskedInVain { one: Some(("/opt/x".to_owned(), 1800)), ..found.clone() };
+        assert!(said(&one).ends_with("asked for what is not there, most of them for 1 800 names in /opt/x."));
+        assert!(one.advice().starts_with("Have the program list that directory once"));
         let same = AskedInVain { same: vec![absent("/etc/app/site.cfg", 198)], ..found };
         assert_eq!(
             said(&same),

@@ -63,7 +63,7 @@ fn a_trace_in_a_file_is_neither_lost_nor_taken_for_a_run() {
     user.fine(&["trace", "--from", &path, "-q", "-o", "a.iolag"]);
     let kept = fs::read(user.path("a.iolag")).unwrap();
     fs::hard_link(user.path("a.iolag"), user.path("b.html")).unwrap();
-    let of_trace = "it is a trace, which would be lost; name another file";
+    let of_trace = "it is a trace, which would be lost";
     let of_input = "the command needs that file itself; name another file";
     let strace = fs::read(&path).unwrap();
     for (code, command, expected) in [

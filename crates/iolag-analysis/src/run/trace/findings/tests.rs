@@ -180,6 +180,23 @@ fn the_same_few_names_again_and_again_are_told_as_that() {
 }
 
 #[test]
+fn many_names_in_one_directory_are_no_list() {
+    let mut in_vain = vain(&["/opt/one", "/opt/two"], 50, Some("x"));
+    (in_vain.most[0].names, in_vain.most[0].calls, in_vain.most[1].calls) = (60, 70, 30);
+    let one = |in_vain: &TraceVain| {
+        let summary = TraceSummary { in_vain: in_vain.clone(), ..traced(200) };
+        let RunFound::AskedInVain(found) = &findings(&summary)[0].found else { panic!("it is told") };
+        found.one.clone()
+    };
+    assert_eq!(one(&in_vain), Some(("/opt/one".to_owned(), 60)));
+    in_vain.most[0].looked_for = Some("x.py".to_owned());
+    assert_eq!(one(&in_vain), None, "it is known what was looked for");
+    in_vain.most[0].looked_for = Some("x".to_owned());
+    in_vain.most[0].calls = 50;
+    assert_eq!(one(&in_vain), None, "the other has as many");
+}
+
+#[test]
 fn what_the_loader_looks_for_is_no_directory_of_the_list() {
     let mut in_vain =
         vain(&["/opt/one/tls", "/opt/one", "/opt/two", "/opt/two/tls/haswell"], 20, Some("libm.so.6"));
