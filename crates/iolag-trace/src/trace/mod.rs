@@ -1,12 +1,14 @@
 //! What a trace consists of.
 
 mod call;
+mod map;
 mod names;
 mod paths;
 mod peer;
 mod task;
 
 pub use call::{Call, DIRECTORY_OF_TASK};
+pub(crate) use map::Map;
 pub use names::{CallName, CallNames};
 pub(crate) use paths::PATH_BYTES_MAX;
 pub use paths::{PathId, Paths, lexical, path_text};
@@ -14,12 +16,7 @@ pub use peer::Peer;
 pub(crate) use task::clone_flags;
 pub use task::{Edge, EdgeKind, Ended, Sharing, Task, TaskId};
 
-use std::collections::HashMap;
 use std::io;
-
-/// A map of what a trace is full of. Its hash is quicker than the library's, and as the library's another one in each process, so that nobody can write a trace that
-/// makes its reader slow.
-pub(crate) type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
 /// What calls and edges refer to by number. It only grows: a number means the same for ever.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Map;
+use super::map::Map;
 
 /// A name, by its place in the list of the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

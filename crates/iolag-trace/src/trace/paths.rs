@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Map;
+use super::map::Map;
 
 /// No path is longer; one that would be (a program that goes down without an end) is kept as it was asked for.
 pub(crate) const PATH_BYTES_MAX: usize = 1 << 16;
