@@ -35,8 +35,6 @@ struct Listed {
 /// Counts what is asked of directories that are in lists.
 #[derive(Debug, Default)]
 pub struct Lists {
-    /// How much longer tracing makes a call seem.
-    within: u64,
     shapes: Vec<Shape>,
     names: Vec<String>,
     directories: Vec<Listed>,
@@ -47,9 +45,9 @@ pub struct Lists {
 }
 
 impl Lists {
-    /// Of the lists that a program has; its calls seem longer by so much.
-    pub fn new(lists: &[NamedList], within: Nanoseconds) -> Self {
-        let mut all = Self { within: within.0, ..Self::default() };
+    /// Of the lists that a program has.
+    pub fn new(lists: &[NamedList]) -> Self {
+        let mut all = Self::default();
         for (list, (name, directories)) in lists.iter().enumerate() {
             all.names.push(name.clone());
             let lexical = directories.iter().map(|directory| lexical(directory));
@@ -124,7 +122,7 @@ impl Sink for Lists {
         }
         let does_look = self.shapes[usize::from(call.name.0)].looks_up(call.flags) && call.came_back();
         if let Some(path) = call.path.filter(|_| does_look && !self.places.is_empty()) {
-            let time = call.duration.unwrap_or_default().0.saturating_sub(self.within);
+            let time = call.duration.unwrap_or_default().0;
             let found = if call.found_nothing() { Found::Nothing } else { Found::Something };
             self.observe(path, &tables.paths, found, time);
         }
@@ -145,14 +143,11 @@ mod tests {
         let list = |name: &str, directories: &[&str]| {
             (name.to_owned(), directories.iter().map(|directory| directory.as_bytes().to_vec()).collect())
         };
-        let mut lists = Lists::new(
-            &[
-                list("PATH", &["/bin", "/opt/bin/", ""]),
-                list("PYTHONPATH", &["/opt/a", "/opt/b", "/opt/a/", "/bin", "/opt/c"]),
-                list("MANPATH", &["/man"]),
-            ],
-            Nanoseconds::ZERO,
-        );
+        let mut lists = Lists::new(&[
+            list("PATH", &["/bin", "/opt/bin/", ""]),
+            list("PYTHONPATH", &["/opt/a", "/opt/b", "/opt/a/", "/bin", "/opt/c"]),
+            list("MANPATH", &["/man"]),
+        ]);
         let mut paths = Paths::default();
         use Found::{Nothing, Something};
         for (path, found, time) in [

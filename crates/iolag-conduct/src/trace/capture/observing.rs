@@ -66,7 +66,7 @@ impl<W: Write> Observer<W> {
             trouble: None,
             summary: Summariser::new(cost.between_ns.median),
             divider: None,
-            lists: Lists::new(lists, cost.within_ns.median),
+            lists: Lists::new(lists),
             rights,
             calls: 0,
             last: (None, 0),
