@@ -132,3 +132,11 @@ export async function paper(page, name) {
   mkdirSync(artefacts, { recursive: true });
   return page.pdf({ path: join(artefacts, `${name}.pdf`), format: "A4", printBackground: true });
 }
+
+/** How many px of something are beside the window, where nothing lets it be moved. */
+export const beyond = (page) =>
+  page.evaluate(() => {
+    const moves = (one) => one !== null && (getComputedStyle(one).overflowX === "auto" || moves(one.parentElement));
+    const all = [...document.querySelectorAll("body *")].filter((one) => !moves(one));
+    return Math.max(document.documentElement.scrollWidth, ...all.map((one) => one.getBoundingClientRect().right)) - innerWidth;
+  });

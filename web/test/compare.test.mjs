@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { PATIENCE, launch, missingBrowser, openFile, paper, program, screenshot } from "./browser.mjs";
+import { PATIENCE, beyond, launch, missingBrowser, openFile, paper, program, screenshot } from "./browser.mjs";
 
 const PROGRAM = process.env.IOLAG_PROGRAM ?? "";
 const why = missingBrowser() ?? (existsSync(PROGRAM) ? null : "IOLAG_PROGRAM names no iolag");
@@ -56,14 +56,6 @@ function iolag(codes, ...words) {
   const done = spawnSync(PROGRAM, [...words, "-q", "--store", join(scene.place, "store")], { encoding: "utf8", timeout: PATIENCE });
   assert.ok(codes.includes(done.status), `${words.join(" ")}: ${done.status} ${done.stderr}`);
 }
-
-/** How many px of something are beside the window, where nothing lets it be moved. */
-const beyond = (page) =>
-  page.evaluate(() => {
-    const moves = (one) => one !== null && (getComputedStyle(one).overflowX === "auto" || moves(one.parentElement));
-    const all = [...document.querySelectorAll("body *")].filter((one) => !moves(one));
-    return Math.max(document.documentElement.scrollWidth, ...all.map((one) => one.getBoundingClientRect().right)) - innerWidth;
-  });
 
 /** The figures by their titles, with how many shapes they have and which of these are outside. */
 const figures = (page) =>

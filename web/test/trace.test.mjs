@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { PATIENCE, launch, missingBrowser, openFile, program, screenshot } from "./browser.mjs";
+import { PATIENCE, beyond, launch, missingBrowser, openFile, program, screenshot } from "./browser.mjs";
 
 const PROGRAM = process.env.IOLAG_PROGRAM ?? "";
 const why = missingBrowser() ?? (existsSync(PROGRAM) ? null : "IOLAG_PROGRAM names no iolag");
@@ -54,14 +54,6 @@ function strace() {
   }
   return text + `7 1700000000.${String(at + 500).padStart(6, "0")} +++ exited with 0 +++\n`;
 }
-
-/** How many px of something are beside the window, where nothing lets it be moved. */
-const beyond = (page) =>
-  page.evaluate(() => {
-    const moves = (one) => one !== null && (getComputedStyle(one).overflowX === "auto" || moves(one.parentElement));
-    const all = [...document.querySelectorAll("body *")].filter((one) => !moves(one));
-    return Math.max(document.documentElement.scrollWidth, ...all.map((one) => one.getBoundingClientRect().right)) - innerWidth;
-  });
 
 for (const width of [1180, 390]) {
   traced(`the answer, the time line and the tables, ${width} px wide`, async () => {
