@@ -209,8 +209,9 @@ fn listed_in_vain(
     asked: &[TraceList],
     of_names: &mut Vec<RunFinding>,
 ) -> Option<(ListedInVain, Severity)> {
-    let most = asked.iter().map(|list| list.tasks_ns).max()?;
-    let list = asked.iter().find(|list| list.tasks_ns == most && list.in_vain >= LISTED_MIN)?;
+    // Of equals the first.
+    let long = asked.iter().rev().filter(|list| list.in_vain >= LISTED_MIN);
+    let list = long.max_by_key(|list| list.tasks_ns)?;
     let share = share(list.calls, list.tasks_ns, summary);
     let severity = judged(share, SHARE_MIN)?;
     of_names.retain(|finding| {

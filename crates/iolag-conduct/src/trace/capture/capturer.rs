@@ -285,7 +285,7 @@ impl<'a> Capturing<'a> {
         if self.wishes.end.is_some_and(|end| now >= end) && self.wishes.cut.is_none() {
             self.wishes.cut = Some(match self.is_of_command() {
                 true => "it was told to end",
-                false => "it waited in the kernel, and strace was ended",
+                false => "strace did not let it go, and was ended",
             });
             self.end_all();
         }

@@ -239,6 +239,8 @@ fn the_list_whose_directories_were_counted_is_told_instead_of_what_names_say() {
     assert_eq!(kinds(&traced(100), &asked), [RunFindingKind::ListedInVain]);
     // A list that is not too long.
     assert_eq!(kinds(&summary, &[list("PATH", 2, 60)]), [RunFindingKind::AskedInVain]);
+    let short = [list("PATH", 2, 90), list("PYTHONPATH", 200, 60)];
+    assert_eq!(kinds(&summary, &short), [RunFindingKind::ListedInVain], "another is");
     let libraries = TraceSummary { in_vain: vain(&["/a", "/b", "/c"], 40, Some("libm.so.6")), ..traced(200) };
     assert_eq!(kinds(&libraries, &[list("LD_LIBRARY_PATH", 3, 50)]), [RunFindingKind::ListedInVain]);
     // Most is about something else.
