@@ -1,4 +1,4 @@
-use iolag_model::{Nanoseconds, TraceCost, TracingCost};
+use iolag_model::{CaptureTime, TraceCost, TracingCost};
 use iolag_trace::{Beginning, StraceReader, TraceWriter};
 
 use super::*;
@@ -43,4 +43,19 @@ fn what_the_text_was_like_is_told() {
         doubts,
         ["1 line was not strace's, or not whole, and left out", "how long calls took is not known"]
     );
+}
+
+#[test]
+fn processor_time_that_the_trace_has_no_room_for_is_doubted() {
+    let doubted = |program: u64, processor: u64, storage: u64| {
+        let time = |milliseconds| Nanoseconds::from_milliseconds(milliseconds);
+        let processor_time = CaptureTime { program_ns: time(program), ..CaptureTime::default() };
+        let ending = Ending { processor: Some(processor_time), ..Ending::default() };
+        let mut summary = TraceSummary { calls: 9, ..TraceSummary::default() };
+        (summary.time.processor_ns, summary.time.storage_ns) = (time(processor), time(storage));
+        doubts(&ending, &summary).iter().any(|trust| trust.doubt.contains("of processor time"))
+    };
+    assert!(doubted(1600, 100, 10), "a thread that computes makes no calls");
+    assert!(!doubted(1600, 100, 900), "the kernel worked in calls");
+    assert!(!doubted(250, 30, 30), "as much may be tracing");
 }
