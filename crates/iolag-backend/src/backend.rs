@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use iolag_model::{
     ClientId, Durability, ErrorClass, FailureCode, MonotonicTime, Operation, PlaceIdentity, PlaceMaker,
-    PlaceToken, RunId, TagKind, Verification,
+    PlaceToken, RunId, StreamIo, TagKind, Verification,
 };
 
 use crate::{Blocks, Completion, Mark, NameTable, ObjectKey, Request, Semantics, TagTable};
@@ -183,6 +183,10 @@ pub struct SessionOptions {
     pub durability: Durability,
     /// Whether content is compared.
     pub verification: Verification,
+    /// How the file of a stream is opened that is opened by a request of its own.
+    pub stream_io: StreamIo,
+    /// How many percent of what is written are zeros, in each 4 KiB.
+    pub compressible_percent: u32,
     /// Names of objects that have one.
     pub names: Option<Arc<NameTable>>,
     /// Buffers of the worker, for sessions that need none of their own.
@@ -201,6 +205,8 @@ impl SessionOptions {
             bytes_max,
             durability: Durability::Default,
             verification: Verification::Length,
+            stream_io: StreamIo::Buffered,
+            compressible_percent: 0,
             names: None,
             blocks: None,
             tags: None,

@@ -35,6 +35,7 @@ pub use bench::plan::plan_bench;
 pub use bench::set_up::plan_set_up;
 pub use bench::sides::putting_back::not_put_back;
 pub use bench::sides::{Side, SideCommand};
+pub use bench::stream::{FileSize, plan_stream};
 pub use check::conducting::{Checked, conduct_check};
 pub use check::plan::{CheckOptions, PlannedCheck, plan_check};
 pub use contact::scout::{

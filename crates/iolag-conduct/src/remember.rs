@@ -118,7 +118,7 @@ impl Remembered<'_> {
             period_ns: Nanoseconds::ZERO,
             deadline_ns: self.record.spec.deadline_ns,
             description: one_line(&self.record.command.join(" ")),
-            unit: if self.quantity == RunQuantity::Rate { "/s".to_owned() } else { String::new() },
+            unit: self.quantity.unit().to_owned(),
             described: self.begin,
         }
     }
@@ -138,7 +138,7 @@ impl Remembered<'_> {
             RunAmount::AtLeast(value) | RunAmount::AtMost(value) => (Some(value), bounded),
             RunAmount::Open => (None, bounded),
         };
-        let value = value.map(|value| if self.quantity == RunQuantity::Rate { value } else { value / 1e9 });
+        let value = value.map(|value| if self.quantity.is_per_second() { value } else { value / 1e9 });
         let sample = HistorySample::new(self.key(), probe, self.begin, Nanoseconds::ZERO, outcome);
         HistorySample { value, ..sample }
     }

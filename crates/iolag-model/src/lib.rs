@@ -40,7 +40,7 @@ pub use identity::{
     AttemptId, ClientId, HostIndex, PlaceIdentity, PlaceMaker, PlaceToken, PlaceTokenError, RunId,
     RunIdError, StageIndex, TargetIndex,
 };
-pub use operation::{Level, Operation, UnknownOperation};
+pub use operation::{BlockDirection, Level, Operation, UnknownOperation};
 pub use outcome::{ErrorClass, FailureCode, FailureOrigin, Outcome, UnknownOutcome};
 pub use process_stat::ProcessStat;
 pub use random::{GOLDEN, Random, mix};
@@ -59,6 +59,6 @@ pub use trace::{
     loader_asks_below,
 };
 pub use units::{
-    UnitError, counted, exact_duration, format_bytes, format_count, format_duration, parse_bytes,
-    parse_count, parse_duration,
+    UnitError, counted, exact_bytes, exact_duration, format_bytes, format_count, format_duration,
+    parse_bytes, parse_count, parse_duration,
 };

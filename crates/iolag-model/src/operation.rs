@@ -115,6 +115,24 @@ operations! {
     StreamFsync = 65, "stream.fsync", Stream;
     /// One block of a stream read.
     StreamRead = 66, "stream.read", Stream;
+    /// The file of a stream made: openat(2) with O_CREAT and O_TRUNC.
+    StreamCreate = 67, "stream.create", Stream;
+    /// The file of a stream opened for reading.
+    StreamOpen = 68, "stream.open", Stream;
+    /// The file of a stream opened to be written over.
+    StreamReopen = 69, "stream.reopen", Stream;
+    /// Room for all of a stream taken before it is written (fallocate(2)).
+    StreamAllocate = 70, "stream.allocate", Stream;
+    /// close(2) of a stream that was read.
+    StreamClose = 71, "stream.close", Stream;
+    /// close(2) of a stream that was written: network file systems flush here.
+    StreamCloseWritten = 72, "stream.close-written", Stream;
+    /// One block of a stream written over.
+    StreamRewrite = 73, "stream.rewrite", Stream;
+    /// One block of a stream read, in random order.
+    StreamRandomRead = 74, "stream.random-read", Stream;
+    /// One block of a stream written over, in random order.
+    StreamRandomWrite = 75, "stream.random-write", Stream;
 
     /// `ls -l` of a small directory.
     TaskList = 96, "ls -l", Task;
@@ -135,12 +153,37 @@ operations! {
     Reach = 226, "reach", Harness;
     /// A session was opened.
     OpenSession = 227, "open-session", Harness;
+    /// What the processors did for a stage until a client had ended it: the duration is what they took together, for all clients of its
+    /// process and in the kernel on their behalf.
+    ProcessorTime = 228, "processor-time", Harness;
 }
 
 /// A name that is no operation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown operation {0:?}")]
 pub struct UnknownOperation(String);
+
+impl Operation {
+    /// Which way a block of a stream goes; nothing of what is none.
+    pub const fn block_direction(self) -> Option<BlockDirection> {
+        match self {
+            Self::StreamWrite | Self::StreamRewrite | Self::StreamRandomWrite => {
+                Some(BlockDirection::Written)
+            }
+            Self::StreamRead | Self::StreamRandomRead => Some(BlockDirection::Read),
+            _ => None,
+        }
+    }
+}
+
+/// Which way a block of a stream goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BlockDirection {
+    /// To the storage.
+    Written,
+    /// From it.
+    Read,
+}
 
 impl FromStr for Operation {
     type Err = UnknownOperation;

@@ -144,6 +144,14 @@ pub fn format_bytes(bytes: u64) -> String {
     if unit == 0 { format!("{bytes} B") } else { three_digits(value, UNITS[unit]) }
 }
 
+/// A size as it is typed, without loss: `4KiB`, `1MiB`, `3901`.
+pub fn exact_bytes(bytes: u64) -> String {
+    const UNITS: [&str; 7] = ["", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let unit = (0..UNITS.len()).rev().find(|unit| bytes.is_multiple_of(1 << (10 * unit))).unwrap_or(0);
+    let unit = if bytes == 0 { 0 } else { unit };
+    format!("{}{}", bytes >> (10 * unit), UNITS[unit])
+}
+
 /// A count with a thin separator every three digits: `12 345`.
 pub fn format_count(count: u64) -> String {
     let digits = count.to_string();
@@ -198,6 +206,20 @@ mod tests {
         }
         for text in ["", "-1", "k", "4x", "1e3", "99999999999999999999", "999999999P", "4 ki"] {
             assert!(parse_bytes(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_written_as_they_can_be_read() {
+        for (bytes, text) in [
+            (0, "0"),
+            (3901, "3901"),
+            (4096, "4KiB"),
+            (1 << 20, "1MiB"),
+            (3 << 29, "1536MiB"),
+            (1 << 63, "8EiB"),
+        ] {
+            assert_eq!((exact_bytes(bytes).as_str(), parse_bytes(text)), (text, Ok(bytes)));
         }
     }
 

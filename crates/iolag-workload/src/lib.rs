@@ -9,6 +9,7 @@ mod metadata;
 mod ping;
 mod set_up;
 mod spec_error;
+mod stream;
 mod tasks;
 mod trace;
 mod workload;
@@ -35,6 +36,8 @@ pub use ping::client::{Contact, Doing, Obstacle, Pace, PingClient, PingSchedule,
 pub use ping::probe_session::{PROBED, Part, ProbeSession};
 pub use set_up::client::SetUpClient;
 pub use spec_error::SpecError;
+pub use stream::client::StreamClient;
+pub use stream::ledger::{StreamFault, StreamLedger};
 pub use tasks::{
     CREATED_FILE_BYTES, Compiler, Language, PartEnding, PartRecorder, ProbeTask, TaskError, TaskLimit,
     TaskLimits, TaskOptions, TaskOutput, TaskSession, TaskSpec, allow_core_dumps, become_a_users_program,

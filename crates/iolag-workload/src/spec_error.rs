@@ -95,6 +95,31 @@ pub enum SpecError {
         /// Which pattern.
         pattern: Pattern,
     },
+    /// A stream of nothing.
+    #[error("no phase is selected: choose at least one of write, read, rewrite, random-read, random-write")]
+    NoStreamPhase,
+    /// A phase that streams do not have.
+    #[error("a stream has no phase {phase}: choose of write, read, rewrite, random-read, random-write")]
+    NoPhaseOfStreams {
+        /// Which.
+        phase: Phase,
+    },
+    /// Several blocks in flight where each is waited for.
+    #[error(
+        "engine sync has one block in flight and cannot have {depth}: choose --engine io_uring, or --depth 1"
+    )]
+    DepthOfSync {
+        /// How many.
+        depth: u32,
+    },
+    /// Direct I/O of parts of sectors.
+    #[error("--io direct moves whole sectors, and {option} {bytes} is no multiple of 512 bytes")]
+    NoWholeSectors {
+        /// The option.
+        option: &'static str,
+        /// What was given.
+        bytes: u64,
+    },
     /// The working set belongs to another number of clients.
     #[error("the working set was made by {found} clients, this run has {clients}: use --clients {found}")]
     OtherClients {

@@ -4,7 +4,9 @@
 
 use std::collections::BTreeSet;
 
-use iolag_model::{Operation, Phase, StageIndex, StageRecord, WorkloadSpec, whatever_workload};
+use iolag_model::{
+    DeadlineRule, Nanoseconds, Operation, Phase, StageIndex, StageRecord, WorkloadSpec, whatever_workload,
+};
 
 use crate::SpecError;
 
@@ -36,6 +38,11 @@ pub trait Workload {
     /// The operations that a target must be able to execute, for [`iolag_backend::Capabilities::missing`]. Tasks are not among
     /// them: [`crate::TaskSession`] executes those.
     fn operations_needed(&self) -> BTreeSet<Operation>;
+
+    /// How long operations may take of which the usual deadline says too little.
+    fn deadlines(&self, _usual: Nanoseconds) -> Vec<DeadlineRule> {
+        Vec::new()
+    }
 
     /// Samples that one client records in all, at most: its operations, its stages and the opening of its session. `None` where
     /// only time ends it.

@@ -22,6 +22,25 @@ fn kept(record: &RunRecord, root: &Path) -> String {
 
 fn of_bench(record: &RunRecord, root: &Path, working_name: &str) -> String {
     let (workload, clients) = (workload(&record.spec.workload), record.spec.clients);
+    if let Some(stream) = record.spec.workload.stream() {
+        let phases: Vec<&str> = stream.phases.iter().map(|phase| phase.name()).collect();
+        return format!(
+            "measuring {} with {}: {} of {} in blocks of {}; {} are written in all, at most {} are there at one time, in the directory \
+             {working_name}; run {} in {}",
+            one_line(&record.targets[0].name),
+            counted(clients.into(), "client", "clients"),
+            phases.join(", "),
+            match clients {
+                1 => format!("a file of {}", format_bytes(stream.file_bytes)),
+                _ => format!("a file each of {}", format_bytes(stream.file_bytes)),
+            },
+            format_bytes(stream.block_bytes),
+            format_bytes(workload.bytes_needed(clients)),
+            format_bytes(workload.bytes_held(clients)),
+            record.id,
+            root.display()
+        );
+    }
     let who = match record.spec.workload.set_up() {
         Some(spec) => format!(
             "{}, each of which makes {} stat and {} open calls",

@@ -12,6 +12,7 @@ mod plot;
 mod runs;
 mod serve;
 mod set_up;
+mod stream;
 mod trace;
 pub(crate) mod values;
 mod watch;
@@ -38,6 +39,7 @@ pub use runs::{
 };
 pub use serve::{MetricsElsewhere, Serve};
 pub use set_up::{SetUp, SetUpCalls};
+pub use stream::{Stream, StreamBlocks};
 pub use trace::{Trace, TracedToo};
 pub use values::form::MetadataForm;
 pub use watch::{Ping, Unit, Watch};

@@ -186,7 +186,7 @@ fn amount(quantity: RunQuantity, slots: &[Observation]) -> Option<RunAmount> {
         RunAmount::between(of(0), of(1))
     };
     Some(match quantity {
-        RunQuantity::Rate => return None,
+        RunQuantity::Rate | RunQuantity::Throughput => return None,
         RunQuantity::Median => quantile(0.5),
         RunQuantity::P95 => quantile(0.95),
         RunQuantity::ShareOver(threshold) => {

@@ -247,7 +247,7 @@ fn margin(sides: [&Vec<Entry>; 2], quantity: RunQuantity) -> f64 {
         let least = |entry: &Entry| entry.amount(quantity).map(|amount| amount.ends().0);
         let least = side.iter().filter_map(least);
         match quantity {
-            RunQuantity::Rate => 0.0,
+            RunQuantity::Rate | RunQuantity::Throughput => 0.0,
             RunQuantity::ShareOver(_) => {
                 let over = side
                     .iter()

@@ -37,7 +37,7 @@ impl<'a> RememberedRuns<'a> {
         let task = series.key.task.split(COORDINATES).next().unwrap_or_default();
         let Some((workload, operation)) = task.split_once(' ') else { return };
         let Ok(operation) = operation.parse::<Operation>() else { return };
-        let quantity = if series.unit.is_empty() { RunQuantity::Median } else { RunQuantity::Rate };
+        let quantity = RunQuantity::of_unit(&series.unit);
         for row in 0..columns.len() {
             let begin = columns.start[row];
             let key = (series.key.host.clone(), columns.probe[row]);
@@ -143,11 +143,11 @@ fn median(quantity: RunQuantity, all: &[(RunQuantity, RunAmount)]) -> RunAmount 
 
 /// As it was remembered: of a run that hung or failed the value is a bound.
 fn amount(quantity: RunQuantity, value: f64, outcome: Outcome) -> RunAmount {
-    let amount = if quantity == RunQuantity::Rate { value } else { value * 1e9 };
+    let amount = if quantity.is_per_second() { value } else { value * 1e9 };
     match (outcome, quantity) {
         _ if value.is_nan() => RunAmount::Open,
         (Outcome::Ok, _) => RunAmount::Known(amount),
-        (_, RunQuantity::Rate) => RunAmount::AtMost(amount),
+        _ if quantity.is_per_second() => RunAmount::AtMost(amount),
         _ => RunAmount::AtLeast(amount),
     }
 }

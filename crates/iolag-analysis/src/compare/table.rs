@@ -66,7 +66,7 @@ impl ComparedTable {
     pub fn not_judged<'a>(&'a self, rule: &'a FailRule) -> impl Iterator<Item = &'a LeftOut> + 'a {
         let is_of = |key: &RowKey| rule.operation.is_none_or(|operation| operation == key.cell.operation);
         // Not every row has a rate.
-        let has_value = rule.quantity != RunQuantity::Rate || self.quantity == RunQuantity::Rate;
+        let has_value = !rule.quantity.is_per_second() || self.quantity.is_per_second();
         self.left_out.iter().filter(move |left_out| match left_out {
             LeftOut::Row { key, .. } => has_value && is_of(key),
             LeftOut::FewAttempts { key, quantity, .. } => rule.quantity == *quantity && is_of(key),

@@ -56,6 +56,10 @@ pub(crate) fn common_sightings(
 pub(crate) const fn patience(operation: Operation) -> Nanoseconds {
     match operation {
         Operation::TaskCompile | Operation::TaskCreate => Nanoseconds::from_seconds(10),
+        // As long as the bytes take that are waited for.
+        Operation::StreamFsync | Operation::StreamCloseWritten | Operation::StreamAllocate => {
+            Nanoseconds(u64::MAX)
+        }
         _ => Nanoseconds::from_seconds(1),
     }
 }

@@ -15,6 +15,7 @@ pub(crate) mod set_up;
 pub(crate) mod sightings;
 pub(crate) mod stage_names;
 pub(crate) mod stage_rates;
+pub(crate) mod stream;
 pub(crate) mod summary;
 pub(crate) mod sweep;
 pub(crate) mod trace;

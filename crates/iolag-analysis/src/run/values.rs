@@ -25,6 +25,8 @@ use crate::statistics::runs::log_range::LogRange;
 pub enum RunQuantity {
     /// Attempts that succeeded, per second of their stages: of benches.
     Rate,
+    /// Bytes that they moved, per second of their stages.
+    Throughput,
     /// The median duration, in ns.
     Median,
     /// The duration that 95 % of the attempts did not exceed, in ns.
@@ -38,8 +40,27 @@ impl RunQuantity {
     pub const fn threshold(self) -> Option<Nanoseconds> {
         match self {
             Self::ShareOver(threshold) => Some(threshold),
-            Self::Rate | Self::Median | Self::P95 => None,
+            Self::Rate | Self::Throughput | Self::Median | Self::P95 => None,
         }
+    }
+
+    /// Whether it is so much per second, of which more is faster.
+    pub const fn is_per_second(self) -> bool {
+        matches!(self, Self::Rate | Self::Throughput)
+    }
+
+    /// In what a history remembers it; durations are remembered in seconds, without a unit.
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Self::Rate => "/s",
+            Self::Throughput => "B/s",
+            Self::Median | Self::P95 | Self::ShareOver(_) => "",
+        }
+    }
+
+    /// What a history remembers in this unit.
+    pub(crate) fn of_unit(unit: &str) -> Self {
+        [Self::Rate, Self::Throughput].into_iter().find(|known| known.unit() == unit).unwrap_or(Self::Median)
     }
 
     /// Whether single durations must be known for it.
@@ -52,14 +73,14 @@ impl RunQuantity {
         match self {
             Self::Median => Some(0.5),
             Self::P95 => Some(0.95),
-            Self::Rate | Self::ShareOver(_) => None,
+            Self::Rate | Self::Throughput | Self::ShareOver(_) => None,
         }
     }
 
     /// The amount of a speed: [`speed`](Self::speed), turned back.
     pub(crate) fn amount(self, speed: LogRange) -> RunAmount {
         match self {
-            Self::Rate => RunAmount::between(speed.low().exp(), speed.high().exp()),
+            Self::Rate | Self::Throughput => RunAmount::between(speed.low().exp(), speed.high().exp()),
             Self::Median | Self::P95 | Self::ShareOver(_) => {
                 RunAmount::between((-speed.high()).exp(), (-speed.low()).exp())
             }
@@ -69,7 +90,7 @@ impl RunQuantity {
     /// The logarithm of a speed, so that more is always faster; with that of `amount` the only place where the sign of a duration turns.
     pub fn speed(self, amount: RunAmount) -> LogRange {
         match self {
-            Self::Rate => amount.logarithm(),
+            Self::Rate | Self::Throughput => amount.logarithm(),
             Self::Median | Self::P95 | Self::ShareOver(_) => {
                 let slowness = amount.logarithm();
                 LogRange::between(-slowness.high(), -slowness.low())
@@ -78,11 +99,12 @@ impl RunQuantity {
     }
 }
 
-/// As on the command line: `rate`, `median`, `p95`, `over:100ms`.
+/// As on the command line: `rate`, `throughput`, `median`, `p95`, `over:100ms`.
 impl fmt::Display for RunQuantity {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rate => formatter.pad("rate"),
+            Self::Throughput => formatter.pad("throughput"),
             Self::Median => formatter.pad("median"),
             Self::P95 => formatter.pad("p95"),
             Self::ShareOver(threshold) => formatter.pad(&format!("over:{}", exact_duration(*threshold))),
@@ -98,7 +120,7 @@ impl fmt::Display for UnknownQuantity {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             formatter,
-            "{:?} is no value: choose rate, median, p95 or over:DURATION, as in over:100ms",
+            "{:?} is no value: choose rate, throughput, median, p95 or over:DURATION, as in over:100ms",
             self.0
         )
     }
@@ -117,6 +139,7 @@ impl FromStr for RunQuantity {
         };
         match text {
             "rate" => Some(Self::Rate),
+            "throughput" => Some(Self::Throughput),
             "median" => Some(Self::Median),
             "p95" => Some(Self::P95),
             _ => threshold(),
@@ -322,6 +345,7 @@ impl Measured<'_> {
         let rows: Vec<&Summary> = self.summaries.summaries.iter().filter(is_here).collect();
         let attempts: u64 = rows.iter().map(|row| row.durations.count).sum();
         let failures: u64 = rows.iter().map(|row| row.failures()).sum();
+        let bytes: u64 = rows.iter().map(|row| row.bytes).sum();
         // A stage that was due and did not begin is a bound; whether a row of a check was due nobody knows.
         let was_in_the_way = self.standing != Standing::Whole && !cell.stages.is_empty();
         if attempts + failures == 0 && !was_in_the_way {
@@ -335,7 +359,10 @@ impl Measured<'_> {
         let is_bound = is_short || failures > 0 && self.is_cut_short();
         let of_duration = |amount: RunAmount| if is_bound { amount.or_more() } else { amount };
         let amount = |quantity: RunQuantity| match quantity {
-            RunQuantity::Rate => self.rate(cell),
+            RunQuantity::Rate => self.per_second(cell, Summary::succeeded),
+            // What moves nothing has none.
+            RunQuantity::Throughput if attempts > 0 && bytes == 0 => None,
+            RunQuantity::Throughput => self.per_second(cell, |summary| summary.bytes),
             RunQuantity::Median => Some(of_duration(quantile(&rows, |of| of.median))),
             RunQuantity::P95 => Some(of_duration(quantile(&rows, |of| of.p95))),
             RunQuantity::ShareOver(threshold) => Some(of_duration(share(&rows, threshold))),
@@ -346,20 +373,20 @@ impl Measured<'_> {
     }
 
     /// `None` where it would be another operation's, or what a schedule or a budget asked for.
-    fn rate(&self, cell: &CellStages) -> Option<RunAmount> {
+    fn per_second(&self, cell: &CellStages, amount: impl Fn(&Summary) -> u64) -> Option<RunAmount> {
         if cell.pace == Pace::Follows {
             return None;
         }
-        let (mut succeeded, mut seconds, mut is_bound) = (0, 0.0, false);
+        let (mut done, mut seconds, mut is_bound) = (0, 0.0, false);
         for stage in &cell.stages {
             let all = self.of_stage(*stage);
             let own = all.iter().filter(|summary| summary.key.operation == cell.cell.operation);
-            succeeded += own.map(Summary::succeeded).sum::<u64>();
+            done += own.map(&amount).sum::<u64>();
             seconds += StageClock::of(*stage, all).map_or(0.0, |clock| clock.time().as_seconds());
             is_bound |= self.was_held_up(*stage, all);
         }
-        let rate = succeeded as f64 / seconds;
-        Some(match (succeeded > 0 && seconds > 0.0, is_bound) {
+        let rate = done as f64 / seconds;
+        Some(match (done > 0 && seconds > 0.0, is_bound) {
             (false, _) => RunAmount::Open,
             (true, false) => RunAmount::Known(rate),
             (true, true) => RunAmount::AtMost(rate),

@@ -10,6 +10,7 @@ pub use super::metadata::analysis::MetadataAnalysis;
 pub use super::ping::analysis::PingAnalysis;
 pub use super::set_up::analysis::{SetUpAnalysis, SetUpCalls};
 pub use super::set_up::copies::{CopiesTime, CopyEnding, CopyTime, SetUpJudgement};
+pub use super::stream::analysis::{StreamAnalysis, StreamPhase};
 use super::summary::Summaries;
 pub use super::trace::analysis::TraceAnalysis;
 use super::values::{CellStages, RunQuantity};
@@ -84,6 +85,8 @@ analyses! { $
     Trace(TraceAnalysis)
     /// Of `iolag bench setup`.
     SetUp(SetUpAnalysis)
+    /// Of `iolag bench stream`.
+    Stream(StreamAnalysis)
 }
 
 /// Judges a run by its summaries.

@@ -21,6 +21,7 @@ pub(super) fn run(subject: &Subject<'_>, form: Form) {
     calls_do_what_operations_on_objects_do(subject, form);
     a_call_on_nothing_open_fails(subject, form);
     a_stream_is_read_as_it_was_written(subject, form);
+    a_stream_that_is_opened_is_written_over_and_read_in_any_order(subject, form);
     capabilities_are_honest(subject, form);
 }
 
@@ -224,6 +225,46 @@ fn a_stream_is_read_as_it_was_written(subject: &Subject<'_>, form: Form) {
     session.must_fail(block(Operation::StreamWrite, 1), ErrorClass::NotFound);
 }
 
+fn a_stream_that_is_opened_is_written_over_and_read_in_any_order(subject: &Subject<'_>, form: Form) {
+    use Operation::{
+        Stat, StreamAllocate, StreamClose, StreamCloseWritten, StreamCreate, StreamFsync, StreamOpen,
+        StreamRandomRead, StreamRandomWrite, StreamRead, StreamReopen, StreamRewrite, StreamWrite,
+    };
+    let backend = subject.backend();
+    if !declares(
+        backend.as_ref(),
+        &[StreamCreate, StreamOpen, StreamReopen, StreamAllocate, StreamCloseWritten],
+    ) {
+        return;
+    }
+    let mut session = Conversation::with_dataset(backend.as_ref(), form);
+    let block = |operation, number: u64| Request { offset: number * 1000, ..request(operation, 3, 1000) };
+    session.must_fail(request(StreamOpen, 3, 0), ErrorClass::NotFound);
+    session.must_fail(request(StreamReopen, 3, 0), ErrorClass::NotFound);
+    session.must(request(StreamCreate, 3, 0));
+    session.must(request(StreamAllocate, 3, 3000));
+    (0..3).for_each(|number| assert_eq!(session.must(block(StreamWrite, number)), 1000));
+    session.must(request(StreamFsync, 3, 0));
+    session.must(request(StreamCloseWritten, 3, 0));
+    session.must(request(Stat, 3, 3000));
+    // The first block last: it must leave the others where they are.
+    session.must(request(StreamReopen, 3, 0));
+    [2, 0].into_iter().for_each(|number| assert_eq!(session.must(block(StreamRandomWrite, number)), 1000));
+    assert_eq!(session.must(block(StreamRewrite, 1)), 1000);
+    session.must(request(StreamCloseWritten, 3, 0));
+    session.must(request(Stat, 3, 3000));
+    session.must(request(StreamOpen, 3, 0));
+    [1, 0].into_iter().for_each(|number| assert_eq!(session.must(block(StreamRandomRead, number)), 1000));
+    assert_eq!(session.must(block(StreamRead, 2)), 1000);
+    session.must(request(StreamClose, 3, 0));
+    assert!(!session.ask(request(StreamClose, 3, 0)).is_ok(), "nothing is open");
+    // Made anew it is empty, also if less of it is taken.
+    session.must(request(StreamCreate, 3, 0));
+    session.must(block(StreamWrite, 0));
+    session.must(request(StreamCloseWritten, 3, 0));
+    session.must(request(Stat, 3, 1000));
+}
+
 /// A declared operation works where its conditions are met; any other completes as not supported.
 fn capabilities_are_honest(subject: &Subject<'_>, form: Form) {
     let backend = subject.backend();
@@ -262,14 +303,23 @@ fn conditions(operation: Operation) -> &'static [Operation] {
         | Operation::CallCreate
         | Operation::CallReaddir
         | Operation::CallRmdir
-        | Operation::StreamWrite => &[Operation::MakeDirectory],
+        | Operation::StreamWrite
+        | Operation::StreamRewrite
+        | Operation::StreamRandomWrite
+        | Operation::StreamCreate => &[Operation::MakeDirectory],
         Operation::CallRead | Operation::CallClose => {
             &[Operation::MakeDirectory, Operation::Create, Operation::CallOpen]
         }
         Operation::CallWrite | Operation::CallFsync | Operation::CallCloseWritten => {
             &[Operation::MakeDirectory, Operation::CallCreate]
         }
-        Operation::StreamFsync | Operation::StreamRead => &[Operation::MakeDirectory, Operation::StreamWrite],
+        Operation::StreamFsync | Operation::StreamRead | Operation::StreamRandomRead => {
+            &[Operation::MakeDirectory, Operation::StreamWrite]
+        }
+        Operation::StreamAllocate | Operation::StreamCloseWritten => {
+            &[Operation::MakeDirectory, Operation::StreamCreate]
+        }
+        Operation::StreamClose => &[Operation::MakeDirectory, Operation::Create, Operation::StreamOpen],
         _ => &[Operation::MakeDirectory, Operation::Create],
     }
 }

@@ -153,6 +153,9 @@ fn moves_bytes(operation: Operation) -> bool {
             | Operation::CallWrite
             | Operation::StreamRead
             | Operation::StreamWrite
+            | Operation::StreamRewrite
+            | Operation::StreamRandomRead
+            | Operation::StreamRandomWrite
     )
 }
 

@@ -19,25 +19,26 @@ pub(super) struct MemorySession {
     store: Arc<Store>,
     buffers: Buffers,
     open: Option<ObjectKey>,
+    /// The stream that a request of its own opened.
+    stream: Option<ObjectKey>,
     size_bytes: u64,
 }
 
 impl MemorySession {
     /// A client of this store.
     pub(super) fn new(store: Arc<Store>, options: &SessionOptions) -> Result<Self, BackendError> {
-        Ok(Self { store, buffers: Buffers::new(options)?, open: None, size_bytes: 0 })
+        Ok(Self { store, buffers: Buffers::new(options)?, open: None, stream: None, size_bytes: 0 })
     }
 
     fn make_ready(&mut self, request: &Request) {
         match request.operation {
-            Operation::Create
-            | Operation::Write
-            | Operation::WriteDurably
-            | Operation::CallWrite
-            | Operation::StreamWrite => {
+            Operation::Create | Operation::Write | Operation::WriteDurably | Operation::CallWrite => {
                 self.buffers.prepare_write(request.key, request.offset, request.bytes);
             }
-            Operation::Read | Operation::CallRead | Operation::StreamRead => {
+            Operation::StreamWrite | Operation::StreamRewrite | Operation::StreamRandomWrite => {
+                self.buffers.prepare_block(request.key, request.offset, request.bytes);
+            }
+            Operation::Read | Operation::CallRead | Operation::StreamRead | Operation::StreamRandomRead => {
                 self.buffers.prepare_read(request.bytes);
             }
             Operation::CallOpen | Operation::CallCreate => self.open = None,
@@ -79,14 +80,29 @@ impl MemorySession {
             Operation::CallWrite => return self.write(self.open.ok_or(NOT_OPEN)?, 0, request.bytes),
             Operation::CallFsync => drop(self.open.ok_or(NOT_OPEN)?),
             Operation::CallClose | Operation::CallCloseWritten => drop(self.open.take().ok_or(NOT_OPEN)?),
-            Operation::StreamWrite => {
-                if request.offset == 0 {
+            Operation::StreamWrite | Operation::StreamRewrite | Operation::StreamRandomWrite => {
+                if request.offset == 0 && self.stream.is_none() {
                     self.store.truncate(key)?;
                 }
                 return self.write(key, request.offset, request.bytes);
             }
             Operation::StreamFsync => drop(self.store.length(key)?),
-            Operation::StreamRead => return self.read(key, request.offset, request.bytes),
+            Operation::StreamRead | Operation::StreamRandomRead => {
+                return self.read(key, request.offset, request.bytes);
+            }
+            Operation::StreamCreate => {
+                self.store.truncate(key)?;
+                self.stream = Some(key);
+            }
+            Operation::StreamOpen | Operation::StreamReopen => {
+                self.store.length(key)?;
+                self.stream = Some(key);
+            }
+            Operation::StreamAllocate => drop(self.stream.ok_or(NOT_OPEN)?),
+            Operation::StreamClose | Operation::StreamCloseWritten => {
+                self.stream.ok_or(NOT_OPEN)?;
+                self.stream = None;
+            }
             _ => return Err(NOT_SUPPORTED.into()),
         }
         Ok(0)

@@ -63,11 +63,20 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation::StreamWrite,
     Operation::StreamFsync,
     Operation::StreamRead,
+    Operation::StreamCreate,
+    Operation::StreamOpen,
+    Operation::StreamReopen,
+    Operation::StreamAllocate,
+    Operation::StreamClose,
+    Operation::StreamCloseWritten,
+    Operation::StreamRewrite,
+    Operation::StreamRandomRead,
+    Operation::StreamRandomWrite,
 ];
 
 const SEMANTICS: &str = "stat is statx by name; read is openat, read, close; create is openat with O_CREAT and O_TRUNC, write, \
                          [fsync], close; delete is unlinkat; write is openat, write, close; write+fsync has an fsync before \
-                         close; list is openat, getdents64 to the end, close";
+                         close; list is openat, getdents64 to the end, close; a stream's blocks are pread and pwrite";
 
 /// A directory as a target.
 #[derive(Debug)]

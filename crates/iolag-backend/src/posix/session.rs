@@ -12,15 +12,15 @@ use std::any::Any;
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::os::fd::{IntoRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
-use iolag_model::{Durability, Operation};
+use iolag_model::{BlockDirection, Durability, Operation, StreamIo};
 use rustix::fs::{
     AtFlags, Mode, OFlags, RawDir, StatxFlags, fsync, mkdirat, openat, renameat, statx, unlinkat,
 };
 use rustix::io::{Errno, read, write};
 
-use super::calls::{OBJECT_MODE, completion_of};
+use super::calls::{OBJECT_MODE, close, completion_of};
 use super::directory::{DIRECTORY, LISTING_BYTES, is_dot};
 use super::names::{DatasetName, ObjectName};
 use super::stream::StreamFile;
@@ -46,6 +46,7 @@ pub struct PosixSession {
     /// The descriptor kept between the calls of an object.
     open: Option<OwnedFd>,
     stream: StreamFile,
+    stream_io: StreamIo,
     /// What the last stat saw.
     size_bytes: u64,
 }
@@ -64,6 +65,7 @@ impl PosixSession {
             durability: options.durability,
             open: None,
             stream: StreamFile::Closed,
+            stream_io: options.stream_io,
             size_bytes: 0,
         })
     }
@@ -74,7 +76,12 @@ impl Session for PosixSession {
     fn prepare(&mut self, request: &Request) {
         self.name.form(request.key);
         match request.operation {
-            Operation::StreamWrite | Operation::StreamRead | Operation::StreamFsync => {
+            Operation::StreamWrite
+            | Operation::StreamRead
+            | Operation::StreamFsync
+            | Operation::StreamRewrite
+            | Operation::StreamRandomRead
+            | Operation::StreamRandomWrite => {
                 self.prepare_stream(request);
                 return;
             }
@@ -93,7 +100,7 @@ impl Session for PosixSession {
             Operation::CallOpen | Operation::CallCreate => self.open = None,
             _ => {}
         }
-        if !matches!(self.stream, StreamFile::Closed) {
+        if !matches!(self.stream, StreamFile::Closed) && !self.stream.is_asked_for() {
             self.stream.close();
         }
     }
@@ -141,9 +148,9 @@ impl PosixSession {
     #[cold]
     fn prepare_stream(&mut self, request: &Request) {
         self.stream.prepare(&self.directory, self.name.as_c_str(), request);
-        match request.operation {
-            Operation::StreamWrite => {
-                self.buffers.prepare_write(request.key, request.offset, request.bytes);
+        match request.operation.block_direction() {
+            Some(BlockDirection::Written) => {
+                self.buffers.prepare_block(request.key, request.offset, request.bytes);
             }
             _ => self.buffers.prepare_read(request.bytes),
         }
@@ -167,9 +174,18 @@ impl PosixSession {
                 Some(file) => completion_of(fsync(file)),
                 None => not_open(),
             },
-            Operation::StreamWrite => self.stream.write(&self.buffers.written, request),
-            Operation::StreamRead => self.stream.read(&mut self.buffers.read, request),
+            Operation::StreamWrite | Operation::StreamRewrite | Operation::StreamRandomWrite => {
+                self.stream.write(&self.buffers.written, request)
+            }
+            Operation::StreamRead | Operation::StreamRandomRead => {
+                self.stream.read(&mut self.buffers.read, request)
+            }
             Operation::StreamFsync => self.stream.fsync(),
+            Operation::StreamCreate | Operation::StreamOpen | Operation::StreamReopen => {
+                self.stream.open(&self.directory, self.name.as_c_str(), request, self.stream_io)
+            }
+            Operation::StreamAllocate => self.stream.allocate(request.bytes),
+            Operation::StreamClose | Operation::StreamCloseWritten => self.stream.end(),
             _ => Completion::failed(Errno::OPNOTSUPP.into()),
         }
     }
@@ -313,14 +329,6 @@ fn and_close(completion: Completion, file: OwnedFd) -> Completion {
         Err(errno) if completion.is_ok() => Completion { code: errno.into(), ..completion },
         _ => completion,
     }
-}
-
-/// close(2) with its answer: network file systems report here what they could not write. The descriptor is gone in any
-/// case, so an interrupted close is not repeated.
-#[inline(always)]
-fn close(file: OwnedFd) -> Result<(), Errno> {
-    // SAFETY: the descriptor is open and owned, and nobody has it afterwards.
-    unsafe { rustix::io::try_close(file.into_raw_fd()) }
 }
 
 #[cold]

@@ -1,16 +1,17 @@
-//! The file of a stream: open from the preparation of its first block until something else is prepared.
+//! The file of a stream.
 //!
-//! Opening and closing are outside the timing, in `prepare`: a block's duration is that of one pwrite(2) or pread(2). An
-//! open that failed is reported by the block that needed it.
+//! Opening and closing it may be asked for, as operations of their own. Where they are not, the file is open from the preparation of
+//! its first block until something else is prepared, outside the timing, and an open that failed is reported by the block that needed it.
+//! A block's duration is that of one pwrite(2) or pread(2), or of as many as the kernel makes of it.
 
 use std::ffi::CStr;
 use std::os::fd::OwnedFd;
 
-use iolag_model::{FailureCode, Operation};
-use rustix::fs::{OFlags, fsync, openat};
+use iolag_model::{BlockDirection, FailureCode, Operation, StreamIo};
+use rustix::fs::{FallocateFlags, OFlags, fallocate, fsync, openat};
 use rustix::io::{Errno, pread, pwrite};
 
-use super::calls::{OBJECT_MODE, completion_of};
+use super::calls::{OBJECT_MODE, close, completion_of};
 use crate::{Completion, ObjectKey, Request};
 
 /// What is open.
@@ -20,7 +21,7 @@ pub(super) enum StreamFile {
     #[default]
     Closed,
     /// The stream's file.
-    Open { file: OwnedFd, key: ObjectKey, direction: Direction },
+    Open { file: OwnedFd, key: ObjectKey, direction: Direction, opening: Opening },
     /// It could not be opened.
     Failed(FailureCode),
 }
@@ -32,13 +33,81 @@ pub(super) enum Direction {
     Writing,
 }
 
+/// Who opened it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opening {
+    /// A request of its own did, and another closes it.
+    Asked,
+    /// The preparation of a block.
+    Prepared,
+}
+
+/// What openat(2) is given for a file that is opened by a request of its own.
+fn flags(operation: Operation, io: StreamIo) -> Option<(Direction, OFlags)> {
+    let (direction, flags) = match operation {
+        Operation::StreamCreate => (Direction::Writing, OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC),
+        Operation::StreamReopen => (Direction::Writing, OFlags::WRONLY),
+        Operation::StreamOpen => (Direction::Reading, OFlags::RDONLY),
+        _ => return None,
+    };
+    let io = match io {
+        StreamIo::Buffered => OFlags::empty(),
+        StreamIo::Direct => OFlags::DIRECT,
+        StreamIo::Dsync => OFlags::DSYNC,
+    };
+    Some((direction, flags | io | OFlags::CLOEXEC | OFlags::NOFOLLOW))
+}
+
 impl StreamFile {
-    /// Opens what the request needs, unless it is open. Block 0 always opens anew: a stream that is written begins empty.
+    /// Whether it was opened by a request of its own.
+    pub(super) const fn is_asked_for(&self) -> bool {
+        matches!(self, Self::Open { opening: Opening::Asked, .. })
+    }
+
+    /// Opens the file of a request that is to open it.
+    pub(super) fn open(
+        &mut self,
+        directory: &OwnedFd,
+        name: &CStr,
+        request: &Request,
+        io: StreamIo,
+    ) -> Completion {
+        let Some((direction, flags)) = flags(request.operation, io) else {
+            return Completion::failed(Errno::INVAL.into());
+        };
+        match openat(directory, name, flags, OBJECT_MODE) {
+            Ok(file) => {
+                *self = Self::Open { file, key: request.key, direction, opening: Opening::Asked };
+                Completion::ok(0)
+            }
+            Err(errno) => Completion::failed(errno.into()),
+        }
+    }
+
+    /// Takes room for so many bytes. The file does not get longer: its length says what was written.
+    pub(super) fn allocate(&self, bytes: u64) -> Completion {
+        self.on_file(|file| fallocate(file, FallocateFlags::KEEP_SIZE, 0, bytes))
+    }
+
+    /// Closes it, and says what the system says to that.
+    pub(super) fn end(&mut self) -> Completion {
+        match std::mem::take(self) {
+            Self::Open { file, .. } => completion_of(close(file)),
+            Self::Failed(code) => Completion::failed(code),
+            Self::Closed => Completion::failed(Errno::BADF.into()),
+        }
+    }
+
+    /// Opens what the request needs, unless it is open. Block 0 always opens anew what no request opened: a stream that is written
+    /// begins empty.
     pub(super) fn prepare(&mut self, directory: &OwnedFd, name: &CStr, request: &Request) {
-        let direction = match request.operation {
-            Operation::StreamRead => Direction::Reading,
+        let direction = match request.operation.block_direction() {
+            Some(BlockDirection::Read) => Direction::Reading,
             _ => Direction::Writing,
         };
+        if self.is_asked_for() {
+            return;
+        }
         let begins = request.offset == 0 && request.operation != Operation::StreamFsync;
         if !begins && self.is_open_for(request.key, direction) {
             return;
@@ -52,7 +121,7 @@ impl StreamFile {
                 (Direction::Writing, false) => OFlags::WRONLY,
             };
         *self = match openat(directory, name, flags, OBJECT_MODE) {
-            Ok(file) => Self::Open { file, key: request.key, direction },
+            Ok(file) => Self::Open { file, key: request.key, direction, opening: Opening::Prepared },
             Err(errno) => Self::Failed(errno.into()),
         };
     }
@@ -82,8 +151,12 @@ impl StreamFile {
 
     /// Makes the stream durable.
     pub(super) fn fsync(&self) -> Completion {
+        self.on_file(|file| fsync(file))
+    }
+
+    fn on_file(&self, call: impl FnOnce(&OwnedFd) -> Result<(), Errno>) -> Completion {
         match self {
-            Self::Open { file, .. } => completion_of(fsync(file)),
+            Self::Open { file, .. } => completion_of(call(file)),
             Self::Failed(code) => Completion::failed(*code),
             Self::Closed => Completion::failed(Errno::BADF.into()),
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use iolag_backend::{Backend, Session, SessionOptions, TagTable};
 use iolag_keeper::Exchange;
-use iolag_model::{ClientId, Durability, MonotonicClock, Role, RunSpec, StageRecord, Verification};
+use iolag_model::{ClientId, Durability, MonotonicClock, Role, RunSpec, StageRecord, StreamIo, Verification};
 use iolag_workload::{Client, ClientLoop, DriveEnd, DriveOptions, IfNotOpen, Job, run_threads, workload};
 
 /// A target that is ready to be measured.
@@ -26,40 +26,40 @@ pub(super) struct Floor<'a> {
     pub tags: Arc<TagTable>,
 }
 
+/// What the sessions of a bench are told, and what is made of each.
+pub(super) struct Sessions {
+    pub durability: Durability,
+    pub verification: Verification,
+    pub stream_io: StreamIo,
+    pub compressible_percent: u32,
+    pub through: fn(Box<dyn Session>) -> Box<dyn Session>,
+}
+
+impl Default for Sessions {
+    fn default() -> Self {
+        Self {
+            durability: Durability::Default,
+            verification: Verification::Length,
+            stream_io: StreamIo::Buffered,
+            compressible_percent: 0,
+            through: |session| session,
+        }
+    }
+}
+
 impl Floor<'_> {
     /// Runs a client of each rank as a thread, all to their ends: whether one was stopped.
-    pub fn run<K: Client>(
-        &self,
-        durability: Durability,
-        verification: Verification,
-        client: impl Fn(u32) -> K,
-    ) -> Result<DriveEnd, String> {
-        self.run_through(durability, verification, client, |session| session)
-    }
-
-    /// The same, with what is made of each session.
-    pub fn run_through<K: Client>(
-        &self,
-        durability: Durability,
-        verification: Verification,
-        client: impl Fn(u32) -> K,
-        through: fn(Box<dyn Session>) -> Box<dyn Session>,
-    ) -> Result<DriveEnd, String> {
-        let bytes_max = workload(&self.spec.workload).object_bytes();
+    pub fn run<K: Client>(&self, sessions: &Sessions, client: impl Fn(u32) -> K) -> Result<DriveEnd, String> {
         let jobs = self
             .clients
             .clone()
             .map(|rank| {
-                let client_id = ClientId(rank);
-                let seed = self.spec.seed;
-                let numbered = SessionOptions::new(client_id, rank, seed, bytes_max);
-                let tags = Some(Arc::clone(&self.tags));
-                let options = SessionOptions { durability, verification, tags, ..numbered };
+                let (client_id, options) = (ClientId(rank), self.session_options(rank, sessions));
                 let drive =
                     DriveOptions { client: client_id, rank, deadlines: self.spec.deadlines_of(Role::Load) };
                 Job {
                     client: ClientLoop::new(client(rank), self.exchange.recorder(rank), drive),
-                    open: move || self.backend.open_session(&options).map(through),
+                    open: move || self.backend.open_session(&options).map(sessions.through),
                     if_not_open: IfNotOpen::StopAll,
                 }
             })
@@ -72,6 +72,18 @@ impl Floor<'_> {
             }
         }
         Ok(all)
+    }
+
+    fn session_options(&self, rank: u32, sessions: &Sessions) -> SessionOptions {
+        let bytes_max = workload(&self.spec.workload).object_bytes();
+        SessionOptions {
+            durability: sessions.durability,
+            verification: sessions.verification,
+            stream_io: sessions.stream_io,
+            compressible_percent: sessions.compressible_percent,
+            tags: Some(Arc::clone(&self.tags)),
+            ..SessionOptions::new(ClientId(rank), rank, self.spec.seed, bytes_max)
+        }
     }
 }
 
@@ -158,7 +170,7 @@ mod tests {
             clients: 0..2,
             tags: Arc::new(TagTable::new(|_, _| Some(7))),
         };
-        let driven = floor.run(Durability::Default, Verification::Length, |_| Idle);
+        let driven = floor.run(&Sessions::default(), |_| Idle);
         assert_eq!((driven, backend.tags.into_inner().unwrap()), (Ok(DriveEnd::Finished), vec![7, 7]));
     }
 }

@@ -15,6 +15,7 @@ pub(crate) mod plan;
 pub(crate) mod set_up;
 pub(crate) mod sides;
 mod stopping;
+pub(crate) mod stream;
 
 use iolag_model::{RunRecord, RunSpec, WorkloadSpec};
 use iolag_workload::{DriveEnd, Workload};
@@ -55,6 +56,7 @@ fn benched(spec: &WorkloadSpec) -> Result<&dyn Benched, Failure> {
     match spec {
         WorkloadSpec::Metadata(spec) => Ok(spec),
         WorkloadSpec::SetUp(spec) => Ok(spec),
+        WorkloadSpec::Stream(spec) => Ok(spec),
         _ => Err(Failure::bug("a campaign is of benches")),
     }
 }

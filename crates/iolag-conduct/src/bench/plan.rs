@@ -66,11 +66,11 @@ pub fn plan_bench<V>(
 
 fn spec(options: &BenchOptions, target: &Target, workload: WorkloadSpec, clients: u32) -> RunSpec {
     RunSpec {
+        deadlines: iolag_workload::workload(&workload).deadlines(options.deadline),
         workload,
         targets: vec![target.to_string()],
         clients,
         deadline_ns: options.deadline,
-        deadlines: Vec::new(),
         on_hang: options.on_hang,
         seed: options.seed,
         ring_bytes: options.buffer_bytes.unwrap_or_else(|| Room::usual_bytes(clients)),

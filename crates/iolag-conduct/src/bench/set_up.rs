@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use iolag_backend::expecting_absence;
-use iolag_model::{Durability, SetUpSpec, Verification, WorkloadSpec};
+use iolag_model::{SetUpSpec, WorkloadSpec};
 use iolag_workload::{DriveEnd, SetUpClient, Workload};
 
 use crate::bench::Benched;
 use crate::bench::campaign::Campaign;
-use crate::bench::floor::Floor;
+use crate::bench::floor::{Floor, Sessions};
 use crate::bench::options::{BenchOptions, Crew};
 use crate::bench::plan::plan_bench;
 use crate::environment::limits::Limits;
@@ -38,7 +38,7 @@ impl Benched for SetUpSpec {
 
     fn measure(&self, floor: &Floor<'_>) -> Result<(DriveEnd, MeasurerEnd), String> {
         let copy = |rank| SetUpClient::new(self, rank, floor.spec.seed);
-        let driven = floor.run_through(Durability::Default, Verification::Length, copy, expecting_absence)?;
+        let driven = floor.run(&Sessions { through: expecting_absence, ..Sessions::default() }, copy)?;
         Ok((driven, MeasurerEnd::default()))
     }
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use iolag_keeper::{Exchange, Room};
 use iolag_model::{format_bytes, format_count};
 
+use crate::environment::memory::installed_bytes;
 use crate::failure::Failure;
 
 /// Processes beside the clients: keeper, writer, measurer, scouts, clean-up.
@@ -37,6 +38,8 @@ pub struct Limits {
     descriptors: Option<u64>,
     /// Local ports for connections to one server.
     ports: Option<u64>,
+    /// Memory of the machine.
+    pub(crate) installed_bytes: Option<u64>,
 }
 
 /// What the clients of a run need.
@@ -135,6 +138,7 @@ impl Limits {
             memory_bytes: memory.into_iter().min(),
             descriptors: getrlimit(Resource::Nofile).maximum,
             ports: local_ports(proc),
+            installed_bytes: installed_bytes(proc),
         }
     }
 
@@ -285,8 +289,14 @@ fn own_groups(proc: &Path, control_groups: &Path) -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
-    const PLENTY: Limits =
-        Limits { threads: None, mappings: None, memory_bytes: None, descriptors: None, ports: None };
+    const PLENTY: Limits = Limits {
+        threads: None,
+        mappings: None,
+        memory_bytes: None,
+        descriptors: None,
+        ports: None,
+        installed_bytes: None,
+    };
 
     fn refusal(limits: &Limits, clients: u32, tables: Tables) -> Option<String> {
         limits.refusal(Needs::of_threads(clients), 100 << 20, || tables)

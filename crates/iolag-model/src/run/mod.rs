@@ -11,6 +11,7 @@ mod host;
 mod record;
 mod set_up;
 mod spec;
+mod stream;
 
 pub use arrival::{Arrivals, WhenLate};
 pub use campaign::{CampaignPlan, Order, PutBack, SideRecord, Stopping};
@@ -25,3 +26,4 @@ pub use record::{
 };
 pub use set_up::{MILLION, SetUpCounts, SetUpPreset, SetUpSpec};
 pub use spec::*;
+pub use stream::{Allocation, StreamEngine, StreamFsync, StreamIo, StreamSpec};

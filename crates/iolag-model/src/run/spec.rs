@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::deadlines::known_rules;
 use crate::{
     DeadlineRule, Deadlines, FormatVersion, Nanoseconds, RUN_FORMAT, RUN_FORMAT_WITH_PING,
-    RUN_FORMAT_WITH_TRACES, Role, SetUpSpec, TargetIndex, TraceOrigin,
+    RUN_FORMAT_WITH_TRACES, Role, SetUpSpec, StreamSpec, TargetIndex, TraceOrigin,
 };
 
 /// What to run. Two runs with equal specs execute the same operations in the same order per client.
@@ -89,6 +89,8 @@ workloads! { $
     Trace(TraceSpec) = "trace", trace, RUN_FORMAT_WITH_TRACES;
     /// `iolag bench setup`.
     SetUp(SetUpSpec) = "setup", set_up, RUN_FORMAT_WITH_TRACES;
+    /// `iolag bench stream`.
+    Stream(StreamSpec) = "stream", stream, RUN_FORMAT_WITH_TRACES;
 }
 
 impl WorkloadSpec {
@@ -236,7 +238,7 @@ pub enum Granularity {
 }
 names!(Granularity { Operations = "operations", Calls = "calls" });
 
-/// A part of the metadata workload.
+/// A part of a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
@@ -263,6 +265,16 @@ pub enum Phase {
     Check,
     /// The probes of `iolag ping`.
     Ping,
+    /// Stream: write a file that was not there.
+    Write,
+    /// Stream: write over a file that is there.
+    Rewrite,
+    /// Stream: read a file from its beginning to its end.
+    Read,
+    /// Stream: read every block of a file, in random order.
+    RandomRead,
+    /// Stream: write over every block of a file, in random order.
+    RandomWrite,
 }
 names!(Phase {
     Precreate = "precreate",
@@ -276,6 +288,11 @@ names!(Phase {
     TreeRemove = "tree-remove",
     Check = "check",
     Ping = "ping",
+    Write = "write",
+    Rewrite = "rewrite",
+    Read = "read",
+    RandomRead = "random-read",
+    RandomWrite = "random-write",
 });
 
 /// Pause after every operation, in which the client does nothing. Not part of an operation's duration.

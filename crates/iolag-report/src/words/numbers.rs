@@ -1,6 +1,6 @@
 //! Numbers and moments as people read them in tables.
 
-use iolag_model::{WallTime, format_count};
+use iolag_model::{WallTime, format_bytes, format_count};
 
 /// What stands where there is nothing.
 pub(crate) const NOTHING: &str = "–";
@@ -30,6 +30,14 @@ pub(crate) fn rate(per_second: f64) -> String {
         r if r < 9.995 => format!("{r:.2}"),
         r if r < 999.5 => format!("{r:.1}"),
         r => format_count(r.round() as u64),
+    }
+}
+
+/// Bytes a second with three significant digits: `1.30 GiB/s`.
+pub(crate) fn throughput(bytes_per_second: f64) -> String {
+    match bytes_per_second {
+        b if !b.is_finite() => NOTHING.to_owned(),
+        b => format!("{}/s", format_bytes(b.round() as u64)),
     }
 }
 

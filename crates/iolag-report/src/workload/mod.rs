@@ -8,6 +8,7 @@ mod judged;
 mod metadata;
 mod ping;
 mod set_up;
+mod stream;
 mod trace;
 pub(crate) mod worst;
 

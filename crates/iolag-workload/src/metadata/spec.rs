@@ -76,7 +76,7 @@ fn operations_of(spec: &MetadataSpec, phase: Phase) -> Vec<Operation> {
         Phase::BatchRead => lines(&scripts.read),
         Phase::BatchRemove => lines(&scripts.remove),
         Phase::TreeRemove => vec![scripts.remove_directory],
-        Phase::Check | Phase::Ping => vec![],
+        _ => vec![],
     }
 }
 

@@ -3,12 +3,15 @@
 use iolag_model::{Access, Durability, SetUpSpec, Verification, WearOut, parse_bytes, parse_count};
 use iolag_workload::MetadataOptions;
 
-use super::document::{MetadataTable, SetUpTable};
+use super::document::{MetadataTable, SetUpTable, StreamTable};
 use super::plan::Planning;
-use crate::args::SetUpCalls;
+use crate::args::values::stream::{
+    parse_engine, parse_file_size, parse_fsync, parse_io, parse_percent, parse_stream_phase,
+};
 use crate::args::values::{
     parse_granularity, parse_pattern, parse_period, parse_phase, parse_preset, parse_share, parse_think,
 };
+use crate::args::{SetUpCalls, StreamBlocks};
 use crate::documents::DocumentError;
 
 impl Planning<'_> {
@@ -62,5 +65,25 @@ impl Planning<'_> {
             kill_after: self.some(bench.kill_after.as_ref(), parse_period)?,
         };
         Ok(calls.spec(SetUpSpec::synthetic()))
+    }
+
+    /// # Errors
+    /// One sentence with file and line.
+    pub(super) fn stream(&self, bench: &StreamTable) -> Result<StreamBlocks, DocumentError> {
+        let phases = bench.phases.as_deref();
+        Ok(StreamBlocks {
+            phases: phases
+                .map(|phases| self.all(Some(phases), Vec::new(), parse_stream_phase))
+                .transpose()?,
+            file_size: self.some(bench.file_size.as_ref(), parse_file_size)?,
+            io: self.some(bench.io.as_ref(), parse_io)?,
+            engine: self.some(bench.engine.as_ref(), parse_engine)?,
+            depth: self.some(bench.depth.as_ref(), parse_count)?,
+            fsync: self.some(bench.fsync.as_ref(), parse_fsync)?,
+            preallocate: bench.preallocate == Some(true),
+            compressible: self.some(bench.compressible.as_ref(), parse_percent)?,
+            verify: bench.verify == Some(true),
+            time_limit: self.some(bench.time_limit.as_ref(), parse_period)?,
+        })
     }
 }

@@ -117,6 +117,25 @@ pub struct SetUpTable {
     pub kill_after: Option<Text>,
 }
 
+/// `[[bench]]` of a stream.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct StreamTable {
+    pub workload: Text,
+    pub clients: Option<Vec<Number>>,
+    pub block: Option<Vec<Number>>,
+    pub phases: Option<Vec<Text>>,
+    pub file_size: Option<Number>,
+    pub io: Option<Text>,
+    pub engine: Option<Text>,
+    pub depth: Option<Number>,
+    pub fsync: Option<Number>,
+    pub preallocate: Option<bool>,
+    pub compressible: Option<Text>,
+    pub verify: Option<bool>,
+    pub time_limit: Option<Text>,
+}
+
 /// `[[bench]]` of metadata.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]

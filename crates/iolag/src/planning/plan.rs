@@ -5,11 +5,13 @@ use std::fmt::Display;
 use std::path::PathBuf;
 
 use iolag_backend::Target;
-use iolag_conduct::{BenchOptions, Campaign, Failure, Limits, Repeating, plan_metadata, plan_set_up};
+use iolag_conduct::{
+    BenchOptions, Campaign, Failure, Limits, Repeating, plan_metadata, plan_set_up, plan_stream,
+};
 use iolag_model::{one_line, parse_bytes, parse_count};
 use toml::Spanned;
 
-use super::document::{MetadataTable, Number, PlanDocument, SetUpTable};
+use super::document::{MetadataTable, Number, PlanDocument, SetUpTable, StreamTable};
 use super::told::told;
 use crate::args::values::{parse_label, parse_on_hang, parse_order, parse_period, parse_precision};
 use crate::documents::{DocumentError, Source, Text};
@@ -71,8 +73,15 @@ impl Planning<'_> {
                 let options = self.options(table.copies.as_deref())?;
                 plan_set_up(options, &self.set_up(&table)?, limits).map_err(told)
             }
+            "stream" => {
+                let table: StreamTable = PlanDocument::bench(&self.source)?;
+                let (options, said) = (self.options(table.clients.as_deref())?, self.stream(&table)?);
+                let blocks = self.all(table.block.as_deref(), vec![said.spec().block_bytes], parse_bytes)?;
+                plan_stream(options, &said.spec(), said.file_size(), &blocks, limits).map_err(told)
+            }
             other => {
-                let message = format!("there is no workload {other:?}: expected \"metadata\" or \"setup\"");
+                let message =
+                    format!("there is no workload {other:?}: expected \"metadata\", \"setup\" or \"stream\"");
                 Err(self.source.error(workload, message))
             }
         }
@@ -309,7 +318,7 @@ mod tests {
             (String::new(), "plan.toml:1: missing field `bench`"),
             ("bench = []".to_owned(), "plan.toml:1: a plan has a [[bench]]"),
             (BENCH.repeat(2), "plan.toml:3: a plan has one [[bench]]"),
-            ("[[bench]]\nworkload = \"stream\"".to_owned(), "plan.toml:2: there is no workload \"stream\""),
+            ("[[bench]]\nworkload = \"tape\"".to_owned(), "plan.toml:2: there is no workload \"tape\""),
             (format!("order = \"abba\"\n{BENCH}"), "plan.toml:1: \"abba\": expected one of: interleaved"),
             (format!("repeat = 0\n{BENCH}"), "plan.toml:1: repeat 0 measures nothing"),
             (format!("precision = \"5%\"\n{BENCH}"), "plan.toml:1: precision needs budget"),

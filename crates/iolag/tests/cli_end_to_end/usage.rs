@@ -142,7 +142,7 @@ fn targets_and_commands_that_nobody_knows_are_refused() {
         (&["bench", "metadata", "memory:x"], "expected nothing after memory:"),
         (&["bench", "metadata", "delayed:5:memory:"], "\"5\" is not a duration"),
         (&["bench", "metadata", "faulty:eio@2:memory:"], "after @"),
-        (&["bench", "stream", "."], "unrecognized subcommand 'stream'"),
+        (&["bench", "tape", "."], "unrecognized subcommand 'tape'"),
         (&["cheque"], "a similar subcommand exists: 'check'"),
         (&[], "Usage: iolag"),
     ] {

@@ -75,6 +75,6 @@ fn operations_of(spec: &MetadataSpec, phase: Phase) -> Vec<Operation> {
         (Phase::BatchRead, _) => read(),
         (Phase::BatchRemove, _) => remove(),
         (Phase::TreeRemove, _) => unmake(),
-        (Phase::Check | Phase::Ping, _) => Vec::new(),
+        _ => Vec::new(),
     }
 }

@@ -116,9 +116,7 @@ pub(crate) fn stage_analysis(record: &StageRecord, summaries: &Summaries) -> Opt
         Phase::BatchStat => count(&[Operation::Stat, Operation::CallStat]),
         Phase::TreeCreate => count(&[Operation::MakeDirectory, Operation::CallMkdir]),
         Phase::TreeRemove => count(&[Operation::RemoveDirectory, Operation::CallRmdir]),
-        Phase::Benchmark | Phase::BatchRead | Phase::Check | Phase::Ping => {
-            count(&[Operation::Read, Operation::CallRead])
-        }
+        _ => count(&[Operation::Read, Operation::CallRead]),
     };
     let operations: u64 = measured.iter().map(|summary| summary.succeeded()).sum();
     let bytes: u64 = measured.iter().map(|summary| summary.bytes).sum();

@@ -7,7 +7,7 @@ use iolag_model::{MetadataSpec, Pattern, Phase, RunRecord, RunSpec, Verification
 use iolag_workload::{Accounting, BatchClient, DriveEnd, MetadataClient, validate_positions};
 
 use crate::bench::Benched;
-use crate::bench::floor::Floor;
+use crate::bench::floor::{Floor, Sessions};
 use crate::failure::Failure;
 use crate::messages::MeasurerEnd;
 
@@ -56,12 +56,15 @@ impl Benched for MetadataSpec {
         let accounting =
             Accounting::new(self, clients, floor.positions).map_err(|error| error.to_string())?;
         let stages = || Arc::clone(floor.stages);
-        let (durability, verification) = (self.durability, self.verification);
+        let sessions =
+            Sessions { durability: self.durability, verification: self.verification, ..Sessions::default() };
         let driven = match self.pattern {
-            Pattern::Batch => floor
-                .run(durability, verification, |rank| BatchClient::new(self, rank, stages(), &accounting)),
-            Pattern::Code | Pattern::Paper => floor
-                .run(durability, verification, |rank| MetadataClient::new(self, rank, stages(), &accounting)),
+            Pattern::Batch => {
+                floor.run(&sessions, |rank| BatchClient::new(self, rank, stages(), &accounting))
+            }
+            Pattern::Code | Pattern::Paper => {
+                floor.run(&sessions, |rank| MetadataClient::new(self, rank, stages(), &accounting))
+            }
         }?;
         let mut end = MeasurerEnd {
             positions: accounting.positions(),

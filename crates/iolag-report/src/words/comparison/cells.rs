@@ -4,13 +4,14 @@ use iolag_analysis::compare::{ComparedCell, ComparedTable, UnitKind};
 use iolag_analysis::{ComparedWord, RunAmount, RunQuantity, Standing};
 use iolag_model::{Nanoseconds, counted, format_duration};
 
-use crate::words::numbers::{NOTHING, percentage, rate};
+use crate::words::numbers::{NOTHING, percentage, rate, throughput};
 use crate::words::percent::percent;
 
 /// What is compared, as the heading has it.
 pub(crate) fn quantity_in_words(quantity: RunQuantity) -> String {
     match quantity {
         RunQuantity::Rate => "the rate".to_owned(),
+        RunQuantity::Throughput => "the throughput".to_owned(),
         RunQuantity::Median => "the median duration".to_owned(),
         RunQuantity::P95 => "the duration that 95 % of attempts did not exceed".to_owned(),
         RunQuantity::ShareOver(threshold) => {
@@ -23,6 +24,7 @@ pub(crate) fn quantity_in_words(quantity: RunQuantity) -> String {
 pub(crate) const fn raw_unit(quantity: RunQuantity) -> &'static str {
     match quantity {
         RunQuantity::Rate => "per_second",
+        RunQuantity::Throughput => "bytes_per_second",
         RunQuantity::Median | RunQuantity::P95 => "ns",
         RunQuantity::ShareOver(_) => "share",
     }
@@ -32,6 +34,7 @@ pub(crate) const fn raw_unit(quantity: RunQuantity) -> &'static str {
 pub(crate) fn amount(quantity: RunQuantity, amount: RunAmount) -> String {
     let number = |amount: f64| match quantity {
         RunQuantity::Rate => format!("{}/s", rate(amount)),
+        RunQuantity::Throughput => throughput(amount),
         RunQuantity::Median | RunQuantity::P95 => {
             format_duration(Nanoseconds(amount.round().max(0.0) as u64))
         }

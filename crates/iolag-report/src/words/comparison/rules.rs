@@ -123,7 +123,7 @@ fn direction(outcome: &RuleOutcome, quantity: RunQuantity) -> &'static str {
         (_, true) => false,
         _ => return "",
     };
-    if is_more == (quantity == RunQuantity::Rate) { ": faster" } else { ": slower" }
+    if is_more == quantity.is_per_second() { ": faster" } else { ": slower" }
 }
 
 #[cfg(test)]

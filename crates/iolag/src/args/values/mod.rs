@@ -1,6 +1,7 @@
 //! Single values as they are typed.
 
 pub(crate) mod form;
+pub(crate) mod stream;
 pub(crate) mod target;
 
 use std::ops::RangeInclusive;
@@ -23,6 +24,8 @@ macro_rules! by_name {
         }
     };
 }
+
+pub(crate) use by_name;
 
 by_name!(parse_pattern, Pattern, Pattern::ALL);
 by_name!(parse_granularity, Granularity, Granularity::ALL);

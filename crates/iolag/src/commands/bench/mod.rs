@@ -4,11 +4,12 @@ mod campaign;
 pub(super) mod conducting;
 mod metadata;
 mod set_up;
+mod stream;
 
 use clap::Subcommand;
 use iolag_conduct::{ExitCode, Failure};
 
-use crate::args::{BenchArguments, Common, Metadata, SetUp};
+use crate::args::{BenchArguments, Common, Metadata, SetUp, Stream};
 
 /// The workloads.
 #[derive(Debug, Subcommand)]
@@ -17,6 +18,8 @@ pub enum Bench {
     Metadata(Box<Metadata>),
     /// What a job asks of the file system when it sets itself up, by more and more copies at once
     Setup(Box<SetUp>),
+    /// Large files: write, read and write over, block by block
+    Stream(Box<Stream>),
 }
 
 impl Bench {
@@ -25,6 +28,7 @@ impl Bench {
         match self {
             Self::Metadata(options) => &options.bench,
             Self::Setup(options) => &options.bench,
+            Self::Stream(options) => &options.bench,
         }
     }
 }
@@ -37,5 +41,6 @@ pub fn run(bench: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     match bench {
         Bench::Metadata(options) => metadata::run(options, common),
         Bench::Setup(options) => set_up::run(options, common),
+        Bench::Stream(options) => stream::run(options, common),
     }
 }

@@ -7,4 +7,5 @@ mod options;
 mod plans;
 mod precision;
 mod set_up;
+mod stream;
 mod targets;

@@ -1,0 +1,81 @@
+//! How the samples of a stream are read.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+
+use iolag_model::{
+    Operation, Phase, RunRecord, StageIndex, StageRecord, StreamFsync, StreamSpec, TargetIndex, counted,
+    exact_bytes,
+};
+
+use super::analysis::analyse_stream;
+use crate::run::grouping::Grouping;
+use crate::run::summary::Summaries;
+use crate::run::values::{Cell, CellStages, Pace, RunQuantity};
+use crate::run::workload::{Analysed, RunAnalysis};
+use crate::statistics::quantile::censored::Censoring;
+
+impl Analysed for StreamSpec {
+    fn grouping(&self, record: &RunRecord) -> Grouping {
+        Grouping { stages: NonZeroU32::new(record.stages.len() as u32), ..Grouping::default() }
+    }
+
+    fn censoring(&self) -> Censoring {
+        Censoring::Independent
+    }
+
+    /// A phase is a cell, by its blocks; making what was written durable is another.
+    fn cells(&self, record: &RunRecord) -> Vec<CellStages> {
+        let cell = |operation, pace, stages: Vec<StageIndex>| CellStages {
+            cell: Cell { operation, phase: None },
+            target: TargetIndex(0),
+            stages,
+            pace,
+        };
+        let in_stages = |is_meant: &dyn Fn(&StageRecord) -> bool| -> Vec<StageIndex> {
+            record.stages.iter().filter(|stage| is_meant(stage)).map(|stage| stage.stage).collect()
+        };
+        let mut cells: Vec<CellStages> = Vec::new();
+        for phase in &self.phases {
+            let Some(block) = block_of(*phase) else { continue };
+            if cells.iter().all(|known| known.cell.operation != block) {
+                cells.push(cell(block, Pace::Sets, in_stages(&|stage| stage.phase == *phase)));
+            }
+        }
+        let writing =
+            in_stages(&|stage| matches!(stage.phase, Phase::Write | Phase::Rewrite | Phase::RandomWrite));
+        if self.fsync != StreamFsync::Never && !writing.is_empty() {
+            cells.push(cell(Operation::StreamFsync, Pace::Follows, writing));
+        }
+        cells
+    }
+
+    fn compared(&self) -> RunQuantity {
+        RunQuantity::Throughput
+    }
+
+    fn coordinates(&self, clients: u32) -> BTreeMap<String, String> {
+        let block = exact_bytes(self.block_bytes);
+        BTreeMap::from([("clients".to_owned(), clients.to_string()), ("block".to_owned(), block)])
+    }
+
+    fn title(&self, names: &str, clients: u32) -> String {
+        format!("Streams of {names}, {}", counted(u64::from(clients), "client", "clients"))
+    }
+
+    fn analyse(&self, record: &RunRecord, summaries: &Summaries) -> RunAnalysis {
+        RunAnalysis::Stream(analyse_stream(record, self, summaries))
+    }
+}
+
+/// What a phase of a stream does with blocks.
+pub(super) const fn block_of(phase: Phase) -> Option<Operation> {
+    match phase {
+        Phase::Write | Phase::Precreate => Some(Operation::StreamWrite),
+        Phase::Read => Some(Operation::StreamRead),
+        Phase::Rewrite => Some(Operation::StreamRewrite),
+        Phase::RandomRead => Some(Operation::StreamRandomRead),
+        Phase::RandomWrite => Some(Operation::StreamRandomWrite),
+        _ => None,
+    }
+}

@@ -1,0 +1,118 @@
+//! `iolag bench stream`: the throughput of each phase, and what to think of it.
+
+use iolag_model::{Nanoseconds, Operation, Phase, RunRecord, StageIndex, StreamSpec, Trust};
+use serde::Serialize;
+
+use super::analysed::block_of;
+use super::from_cache::read_from_cache;
+use crate::finding::of_runs::RunFinding;
+use crate::run::any_workload::{common_sightings, footnotes};
+use crate::run::metadata::analysis::{host_busy, ring_waits};
+use crate::run::metadata::stage::{StageAnalysis, stage_analysis};
+use crate::run::metadata::stage_endings::count_unfinished;
+use crate::run::metadata::stage_findings::{clients_start_late, stage_cut_off};
+use crate::run::sightings::merged;
+use crate::run::stage_names::StageKey;
+use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
+
+/// What a stream says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StreamAnalysis {
+    /// [`SUMMARY_SCHEMA`].
+    pub schema: u32,
+    /// How quantiles were found.
+    pub precision: Precision,
+    /// The target.
+    pub target: String,
+    /// The phases in which blocks were moved, in their order.
+    pub phases: Vec<StreamPhase>,
+    /// The stages in which something was done, in their order.
+    pub stages: Vec<StageAnalysis>,
+    /// What was found, the gravest first.
+    pub findings: Vec<RunFinding>,
+    /// What is to be known of nearly every result, each in a sentence; told in one line.
+    pub footnotes: Vec<String>,
+    /// What to know before trusting the numbers.
+    pub trust: Vec<Trust>,
+}
+
+/// A phase of all clients together.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StreamPhase {
+    /// Its stage.
+    pub stage: StageIndex,
+    /// What it did.
+    pub phase: Phase,
+    /// Which iteration, from 0.
+    pub iteration: u32,
+    /// Bytes of the blocks that were moved whole.
+    pub bytes: u64,
+    /// From the first open to the last close.
+    pub time_ns: Nanoseconds,
+    /// Bytes by that time; absent if it took none.
+    pub bytes_per_second: Option<f64>,
+    /// What all processors together did for the process that asked, and in the kernel on its behalf; not what threads of the kernel did by
+    /// themselves, such as writing back. Absent if it was not recorded.
+    pub processor_time_ns: Option<Nanoseconds>,
+    /// That time by the phase's: 1 is one processor all the time.
+    pub processors: Option<f64>,
+}
+
+/// Judges a stream by summaries that tell stages apart, but neither targets nor clients.
+pub(super) fn analyse_stream(run: &RunRecord, spec: &StreamSpec, summaries: &Summaries) -> StreamAnalysis {
+    let mut stages: Vec<StageAnalysis> =
+        run.stages.iter().filter_map(|record| stage_analysis(record, summaries)).collect();
+    count_unfinished(&mut stages, run, summaries);
+    // In the order in which they were done: what opens the file first.
+    stages.iter_mut().for_each(|stage| stage.rows.sort_by_key(|row| row.summary.first_start_ns));
+    let phases: Vec<StreamPhase> = stages.iter().filter_map(|stage| phase(stage, summaries)).collect();
+    let mut findings = found_in_stages(&stages);
+    findings.extend(host_busy(run));
+    findings.extend(clients_start_late(&stages));
+    findings.extend(stage_cut_off(&stages, run.spec.clients));
+    findings.extend(ring_waits(summaries));
+    findings.sort_by_key(|finding| finding.severity);
+    let rows = stages.iter().flat_map(|stage| &stage.rows).map(|row| &row.summary);
+    let trust = run.trust.iter().cloned().chain(read_from_cache(run, spec));
+    StreamAnalysis {
+        schema: SUMMARY_SCHEMA,
+        precision: summaries.precision,
+        target: run.targets.first().map_or_else(String::new, |target| target.name.clone()),
+        phases,
+        findings,
+        footnotes: footnotes(rows, run.calibration.overhead_per_sample_ns),
+        stages,
+        trust: trust.chain(summaries.unknown.trust()).collect(),
+    }
+}
+
+fn phase(stage: &StageAnalysis, summaries: &Summaries) -> Option<StreamPhase> {
+    let blocks = &stage.row(block_of(stage.phase)?)?.summary;
+    let time_ns = stage.times.phase_time_ns;
+    let by_time = |amount: f64| (time_ns.0 > 0).then(|| amount / time_ns.as_seconds());
+    // Each client says what its process had taken when it was done: the last one says all.
+    let is_it = |summary: &&Summary| {
+        (summary.key.stage, summary.key.operation) == (Some(stage.stage), Operation::ProcessorTime)
+    };
+    let processor_time_ns =
+        summaries.summaries.iter().find(is_it).and_then(|summary| summary.durations.max.lower_bound());
+    Some(StreamPhase {
+        stage: stage.stage,
+        phase: stage.phase,
+        iteration: stage.iteration,
+        bytes: blocks.bytes,
+        time_ns,
+        bytes_per_second: by_time(blocks.bytes as f64),
+        processor_time_ns,
+        processors: processor_time_ns.and_then(|taken| by_time(taken.as_seconds())),
+    })
+}
+
+fn found_in_stages(stages: &[StageAnalysis]) -> Vec<RunFinding> {
+    let sightings = stages.iter().flat_map(|stage| {
+        let rows: Vec<&Summary> = stage.rows.iter().map(|row| &row.summary).collect();
+        common_sightings(&rows, Some(stage.key()), |_, _| false)
+    });
+    let keys: Vec<StageKey> = stages.iter().map(StageAnalysis::key).collect();
+    merged(sightings.collect(), &keys)
+}

@@ -1,0 +1,5 @@
+//! Streams: how many bytes a second, what of that the processors took, and how long each block.
+
+mod analysed;
+pub(crate) mod analysis;
+mod from_cache;

@@ -1,0 +1,153 @@
+//! The stream: what each client writes, reads and writes over, and how.
+
+use serde::{Deserialize, Serialize};
+
+use super::spec::names;
+use crate::{Nanoseconds, Phase, Verification};
+
+/// Parameters of `iolag bench stream`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StreamSpec {
+    /// What is done with the file, one after the other.
+    pub phases: Vec<Phase>,
+    /// Bytes of a client's file.
+    pub file_bytes: u64,
+    /// Bytes of a block; the last one of a file may be shorter.
+    pub block_bytes: u64,
+    /// How the file is opened.
+    pub io: StreamIo,
+    /// Who asks the kernel.
+    pub engine: StreamEngine,
+    /// Blocks in flight at once, of each client.
+    pub depth: u32,
+    /// When what was written is made durable.
+    pub fsync: StreamFsync,
+    /// Whether room for the whole file is taken before it is written.
+    pub allocation: Allocation,
+    /// How many percent of what is written are zeros, in each 4 KiB.
+    pub compressible_percent: u32,
+    /// Whether what was read is compared with what was written.
+    pub verification: Verification,
+    /// A phase ends with the first block that ends after so long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_limit_ns: Option<Nanoseconds>,
+}
+
+/// How the file of a stream is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StreamIo {
+    /// Through the page cache.
+    Buffered,
+    /// Past it (`O_DIRECT`).
+    Direct,
+    /// Through it, each write durable when it returns (`O_DSYNC`).
+    Dsync,
+}
+names!(StreamIo { Buffered = "buffered", Direct = "direct", Dsync = "dsync" });
+
+/// Who asks the kernel for blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StreamEngine {
+    /// A system call for each, which waits (pread(2), pwrite(2)).
+    #[serde(rename = "sync")]
+    Sync,
+    /// A queue that the kernel works on (`io_uring(7)`).
+    #[serde(rename = "io_uring")]
+    IoUring,
+}
+names!(StreamEngine { Sync = "sync", IoUring = "io_uring" });
+
+/// When what was written is made durable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StreamFsync {
+    /// Before the file is closed.
+    End,
+    /// After so many blocks each, and before it is closed.
+    Every(u64),
+    /// When the system gets to it.
+    Never,
+}
+
+impl StreamFsync {
+    /// Whether it is done after so many blocks, of so many in all.
+    pub const fn is_due(self, written: u64, all: u64) -> bool {
+        match self {
+            Self::End => written == all,
+            Self::Every(blocks) => written == all || written.is_multiple_of(blocks),
+            Self::Never => false,
+        }
+    }
+}
+
+impl std::fmt::Display for StreamFsync {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::End => formatter.pad("end"),
+            Self::Every(blocks) => formatter.pad(&blocks.to_string()),
+            Self::Never => formatter.pad("never"),
+        }
+    }
+}
+
+/// Whether room is taken before it is needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Allocation {
+    /// As it is written.
+    AsWritten,
+    /// All of it at once, before (fallocate(2)).
+    Before,
+}
+names!(Allocation { AsWritten = "as-written", Before = "before" });
+
+impl StreamSpec {
+    /// A file of this size is written and read, in blocks of 1 MiB, as the study did.
+    pub fn of_file(file_bytes: u64) -> Self {
+        Self {
+            phases: vec![Phase::Write, Phase::Read],
+            file_bytes,
+            block_bytes: 1 << 20,
+            io: StreamIo::Buffered,
+            engine: StreamEngine::Sync,
+            depth: 1,
+            fsync: StreamFsync::End,
+            allocation: Allocation::AsWritten,
+            compressible_percent: 0,
+            verification: Verification::Length,
+            time_limit_ns: None,
+        }
+    }
+
+    /// Blocks of a file.
+    pub const fn blocks(&self) -> u64 {
+        if self.block_bytes == 0 { 0 } else { self.file_bytes.div_ceil(self.block_bytes) }
+    }
+
+    /// Whether the file is made before the first phase, which does not begin with writing it.
+    pub fn makes_file_first(&self) -> bool {
+        self.phases.first().is_some_and(|phase| *phase != Phase::Write)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_block_may_be_shorter_and_is_one() {
+        let spec = StreamSpec { block_bytes: 1000, ..StreamSpec::of_file(2001) };
+        assert_eq!((spec.blocks(), StreamSpec { file_bytes: 2000, ..spec.clone() }.blocks()), (3, 2));
+        assert_eq!(StreamSpec { block_bytes: 0, ..spec }.blocks(), 0);
+    }
+
+    #[test]
+    fn what_is_written_is_made_durable_when_it_was_said() {
+        let due =
+            |fsync: StreamFsync| (1..=5).filter(|written| fsync.is_due(*written, 5)).collect::<Vec<_>>();
+        assert_eq!(due(StreamFsync::End), [5]);
+        assert_eq!(due(StreamFsync::Every(2)), [2, 4, 5]);
+        assert_eq!(due(StreamFsync::Never), [0_u64; 0]);
+    }
+}

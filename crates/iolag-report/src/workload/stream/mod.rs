@@ -1,0 +1,5 @@
+//! Streams.
+
+mod described;
+mod judged;
+mod text;

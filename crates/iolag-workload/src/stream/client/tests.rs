@@ -1,0 +1,207 @@
+//! What a client of a stream asks, in which order, and what it does about failures.
+
+use std::collections::VecDeque;
+
+use iolag_backend::Completion;
+use iolag_model::{FailureCode, StreamFsync, Waiting};
+
+use super::*;
+use crate::Workload;
+
+const BLOCK: u64 = 1000;
+
+fn spec(phases: &[Phase]) -> StreamSpec {
+    StreamSpec { phases: phases.to_vec(), block_bytes: BLOCK, ..StreamSpec::of_file(3500) }
+}
+
+/// What was done until the client had finished: every step but meetings, as in `stream.write@2000+500`; what came of each request
+/// `answer` says, when so many are in flight.
+fn walk(
+    spec: &StreamSpec,
+    depth: usize,
+    mut answer: impl FnMut(&Request) -> Completion,
+) -> (Vec<String>, Vec<StreamFault>) {
+    let ledger = StreamLedger::default();
+    let mut processor_ns = 0;
+    let processor_time = move || {
+        processor_ns += 7;
+        Nanoseconds(processor_ns)
+    };
+    let mut client = StreamClient::new(spec, (2, 1), spec.stages().into(), ledger.clone(), processor_time);
+    let (mut told, mut flying) = (Vec::new(), VecDeque::new());
+    let mut now = MonotonicTime(1_000_000);
+    for _ in 0..100_000 {
+        let step = client.next(now);
+        let most = if matches!(step, Step::Execute { .. }) { depth - 1 } else { 0 };
+        let mut ended = Vec::new();
+        while flying.len() > most {
+            let request: Request = flying.pop_front().unwrap();
+            let start = now;
+            now = now.after(Nanoseconds(10));
+            let done = Done { completion: answer(&request), start, end: now };
+            client.completed(&request, &done);
+            ended.push(request);
+        }
+        match step {
+            Step::Execute { request, .. } => {
+                told.push(match request.operation.block_direction() {
+                    Some(_) => format!("{}@{}+{}", request.operation, request.offset, request.bytes),
+                    None => request.operation.to_string(),
+                });
+                assert_eq!(request.key, ObjectKey { rank: 2, dataset: 0, index: 0 });
+                flying.push_back(request);
+                if depth == 1 {
+                    let request = flying.pop_front().unwrap();
+                    let start = now;
+                    now = now.after(Nanoseconds(10));
+                    client.completed(&request, &Done { completion: answer(&request), start, end: now });
+                }
+            }
+            Step::Begin { stage, .. } => {
+                told.push(format!("[{}]", spec.stages()[usize::from(stage.0)].phase));
+                client.met(&Meeting { values: [].into(), begin: now, waiting: Waiting::Actively }, now);
+            }
+            Step::Note(note) => {
+                assert_eq!(note.sample.operation(), Operation::ProcessorTime);
+                assert_eq!(note.sample.duration, Nanoseconds(7));
+            }
+            Step::Pause { until } => assert!(until <= now),
+            Step::End => {}
+            Step::Finished => return (told, ledger.faults()),
+            other => panic!("{other:?}"),
+        }
+    }
+    panic!("it does not come to an end")
+}
+
+fn fine(request: &Request) -> Completion {
+    Completion::ok(request.bytes)
+}
+
+#[test]
+fn a_file_is_written_made_durable_and_read_in_blocks_of_which_the_last_is_shorter() {
+    let (told, faults) = walk(&spec(&[Phase::Write, Phase::Read]), 1, fine);
+    let expected = [
+        "[precreate]",
+        "mkdir",
+        "[write]",
+        "stream.create",
+        "stream.write@0+1000",
+        "stream.write@1000+1000",
+        "stream.write@2000+1000",
+        "stream.write@3000+500",
+        "stream.fsync",
+        "stream.close-written",
+        "[read]",
+        "stream.open",
+        "stream.read@0+1000",
+        "stream.read@1000+1000",
+        "stream.read@2000+1000",
+        "stream.read@3000+500",
+        "stream.close",
+        "[cleanup]",
+        "delete",
+        "rmdir",
+    ];
+    assert_eq!(told, expected);
+    assert!(faults.is_empty());
+    let spec = spec(&[Phase::Write, Phase::Read]);
+    assert!(spec.samples_per_client().unwrap() >= expected.len() as u64 + 4);
+    let asked: Vec<&str> = expected.iter().filter(|told| !told.starts_with('[')).copied().collect();
+    let needed: Vec<&str> = spec.operations_needed().iter().map(|operation| operation.name()).collect();
+    assert!(asked.iter().all(|told| needed.contains(&told.split('@').next().unwrap())), "{needed:?}");
+}
+
+#[test]
+fn what_is_read_first_is_made_before_and_what_is_written_over_is_not_made_anew() {
+    let phases = [Phase::RandomRead, Phase::Rewrite, Phase::RandomWrite];
+    let (told, _) = walk(&StreamSpec { fsync: StreamFsync::Never, ..spec(&phases) }, 1, fine);
+    let blocks = |name: &str| {
+        let mut blocks: Vec<&String> =
+            told.iter().filter(|told| told.starts_with(&format!("{name}@"))).collect();
+        blocks.sort();
+        blocks.iter().map(|block| block.split('@').nth(1).unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let all = ["0+1000", "1000+1000", "2000+1000", "3000+500"];
+    for name in ["stream.write", "stream.random-read", "stream.rewrite", "stream.random-write"] {
+        assert_eq!(blocks(name), all, "{name}");
+    }
+    assert_eq!(told[2], "stream.create");
+    assert_eq!(told.iter().filter(|told| *told == "stream.reopen").count(), 2);
+    assert!(!told.contains(&"stream.fsync".to_owned()));
+}
+
+#[test]
+fn blocks_in_flight_are_waited_for_before_anything_that_needs_them_done() {
+    for depth in [1, 2, 4, 9] {
+        let spec = StreamSpec { fsync: StreamFsync::Every(2), ..spec(&[Phase::Write]) };
+        let (told, _) = walk(&spec, depth, fine);
+        let write = told.iter().position(|told| told == "[write]").unwrap();
+        let expected = [
+            "stream.create",
+            "stream.write@0+1000",
+            "stream.write@1000+1000",
+            "stream.fsync",
+            "stream.write@2000+1000",
+            "stream.write@3000+500",
+            "stream.fsync",
+            "stream.close-written",
+            "[cleanup]",
+        ];
+        assert_eq!(told[write + 1..][..expected.len()], expected, "{depth}");
+    }
+}
+
+#[test]
+fn a_full_disk_breaks_off_the_stage_and_what_was_written_is_read() {
+    for depth in [1, 3] {
+        let full = |request: &Request| match (request.operation, request.offset) {
+            (Operation::StreamWrite, 2000..) => Completion::failed(FailureCode::from_errno(28)),
+            _ => fine(request),
+        };
+        let (told, faults) = walk(&spec(&[Phase::Write, Phase::Read]), depth, full);
+        assert!(told.contains(&"stream.close-written".to_owned()));
+        assert!(!told.contains(&"stream.fsync".to_owned()));
+        let read: Vec<&String> = told.iter().filter(|told| told.starts_with("stream.read@")).collect();
+        assert_eq!(read, ["stream.read@0+1000", "stream.read@1000+1000"]);
+        let [fault] = faults[..] else { panic!("{faults:?}") };
+        assert_eq!((fault.rank, fault.stage.0, fault.operation), (2, 1, Operation::StreamWrite));
+        assert_eq!((fault.bytes, fault.code), (2000, FailureCode::from_errno(28)));
+    }
+}
+
+#[test]
+fn what_cannot_be_made_is_neither_closed_nor_read_nor_removed() {
+    let refused = |request: &Request| match request.operation {
+        Operation::StreamCreate => Completion::failed(FailureCode::from_errno(13)),
+        _ => fine(request),
+    };
+    let (told, faults) = walk(&spec(&[Phase::Write, Phase::Read]), 1, refused);
+    assert_eq!(told, ["[precreate]", "mkdir", "[write]", "stream.create", "[read]", "[cleanup]", "rmdir"]);
+    assert_eq!(faults.len(), 1);
+}
+
+#[test]
+fn room_that_cannot_be_taken_at_once_is_taken_as_it_is_written() {
+    let refused = |request: &Request| match request.operation {
+        Operation::StreamAllocate => Completion::failed(FailureCode::from_errno(95)),
+        _ => fine(request),
+    };
+    let spec = StreamSpec { allocation: Allocation::Before, ..spec(&[Phase::Write, Phase::Rewrite]) };
+    let (told, faults) = walk(&spec, 1, refused);
+    assert_eq!(told.iter().filter(|told| *told == "stream.allocate").count(), 1);
+    assert_eq!(told.iter().filter(|told| told.starts_with("stream.write@")).count(), 4);
+    assert!(faults.is_empty());
+}
+
+#[test]
+fn a_phase_ends_when_its_time_is_up_and_what_was_written_until_then_is_made_durable_and_read() {
+    // Opening takes 10 ns, and each block.
+    let spec = StreamSpec { time_limit_ns: Some(Nanoseconds(25)), ..spec(&[Phase::Write, Phase::Read]) };
+    let (told, faults) = walk(&spec, 1, fine);
+    let count = |name: &str| told.iter().filter(|told| told.starts_with(name)).count();
+    assert_eq!((count("stream.write@"), count("stream.fsync"), count("stream.read@")), (2, 1, 2));
+    assert!(faults.is_empty());
+    let never = StreamSpec { fsync: StreamFsync::Never, ..spec };
+    assert!(!walk(&never, 1, fine).0.contains(&"stream.fsync".to_owned()));
+}

@@ -1,0 +1,192 @@
+//! What a stream answers before it runs.
+
+use std::collections::BTreeSet;
+
+use iolag_model::{
+    Allocation, DeadlineRule, Nanoseconds, Operation, Phase, StreamEngine, StreamFsync, StreamIo, StreamSpec,
+};
+
+use crate::Workload;
+use crate::spec_error::{OBJECT_BYTES_MAX, SpecError, within};
+
+/// More blocks than this of a file are not read in anybody's lifetime.
+const BLOCKS_MAX: u64 = 1 << 40;
+/// The kernel takes no longer queues (io_uring(7), IORING_MAX_ENTRIES).
+const DEPTH_MAX: u64 = 32_768;
+/// What of memory the blocks in flight of one client may take.
+const FLYING_BYTES_MAX: u64 = 4 << 30;
+/// No storage that serves a login node is slower: what waits for all of a file may take as long as this makes it.
+const BYTES_PER_SECOND_MIN: u64 = 10 << 20;
+/// What direct I/O needs at least: a sector.
+const SECTOR_BYTES: u64 = 512;
+
+const PHASES: [Phase; 5] = [Phase::Write, Phase::Read, Phase::Rewrite, Phase::RandomRead, Phase::RandomWrite];
+
+impl Workload for StreamSpec {
+    fn validate(&self, _clients: u32) -> Result<(), SpecError> {
+        within("the size of a file", self.file_bytes, 1 << 60, "reduce --file-size")?;
+        within("the size of a block", self.block_bytes, OBJECT_BYTES_MAX, "reduce --block")?;
+        within("the number of blocks of a file", self.blocks(), BLOCKS_MAX, "choose a larger --block")?;
+        within("the depth", u64::from(self.depth), DEPTH_MAX, "reduce --depth")?;
+        let flying = self.block_bytes.saturating_mul(u64::from(self.depth));
+        within("bytes in flight of each client", flying, FLYING_BYTES_MAX, "reduce --depth or --block")?;
+        if let StreamFsync::Every(blocks) = self.fsync {
+            within("the number of blocks between two fsync", blocks, BLOCKS_MAX, "reduce --fsync")?;
+        }
+        if self.phases.is_empty() {
+            return Err(SpecError::NoStreamPhase);
+        }
+        if let Some(phase) = self.phases.iter().find(|phase| !PHASES.contains(phase)) {
+            return Err(SpecError::NoPhaseOfStreams { phase: *phase });
+        }
+        if self.engine == StreamEngine::Sync && self.depth > 1 {
+            return Err(SpecError::DepthOfSync { depth: self.depth });
+        }
+        let parts = [("--file-size", self.file_bytes), ("--block", self.block_bytes)];
+        let is_odd = |(_, bytes): &&(_, u64)| !bytes.is_multiple_of(SECTOR_BYTES);
+        match parts.iter().find(is_odd).filter(|_| self.io == StreamIo::Direct) {
+            Some((option, bytes)) => Err(SpecError::NoWholeSectors { option, bytes: *bytes }),
+            None => Ok(()),
+        }
+    }
+
+    fn phases(&self) -> Vec<(Phase, u32)> {
+        let number = |(place, phase): (usize, &Phase)| {
+            (*phase, self.phases[..place].iter().filter(|before| *before == phase).count() as u32)
+        };
+        let own = self.phases.iter().enumerate().map(number);
+        std::iter::once((Phase::Precreate, 0)).chain(own).chain([(Phase::Cleanup, 0)]).collect()
+    }
+
+    fn objects_needed(&self, clients: u32) -> u64 {
+        u64::from(clients)
+    }
+
+    fn object_bytes(&self) -> u64 {
+        self.block_bytes
+    }
+
+    fn bytes_needed(&self, clients: u32) -> u64 {
+        let writes = |phase: &&Phase| matches!(phase, Phase::Write | Phase::Rewrite | Phase::RandomWrite);
+        let files = self.phases.iter().filter(writes).count() as u64 + u64::from(self.makes_file_first());
+        files.saturating_mul(self.bytes_held(clients))
+    }
+
+    fn bytes_held(&self, clients: u32) -> u64 {
+        self.file_bytes.saturating_mul(u64::from(clients))
+    }
+
+    fn operations_needed(&self) -> BTreeSet<Operation> {
+        use Operation::{
+            Delete, MakeDirectory, RemoveDirectory, StreamClose, StreamCloseWritten, StreamCreate,
+            StreamOpen, StreamRandomRead, StreamRandomWrite, StreamRead, StreamReopen, StreamRewrite,
+            StreamWrite,
+        };
+        let mut needed = BTreeSet::from([
+            MakeDirectory,
+            StreamCreate,
+            StreamWrite,
+            StreamCloseWritten,
+            Delete,
+            RemoveDirectory,
+        ]);
+        for phase in &self.phases {
+            match phase {
+                Phase::Read => needed.extend([StreamOpen, StreamRead, StreamClose]),
+                Phase::RandomRead => needed.extend([StreamOpen, StreamRandomRead, StreamClose]),
+                Phase::Rewrite => needed.extend([StreamReopen, StreamRewrite]),
+                Phase::RandomWrite => needed.extend([StreamReopen, StreamRandomWrite]),
+                _ => {}
+            }
+        }
+        needed.extend(Some(Operation::StreamFsync).filter(|_| self.fsync != StreamFsync::Never));
+        needed.extend(Some(Operation::StreamAllocate).filter(|_| self.allocation == Allocation::Before));
+        needed
+    }
+
+    fn deadlines(&self, usual: Nanoseconds) -> Vec<DeadlineRule> {
+        use Operation::{Delete, StreamAllocate, StreamCloseWritten, StreamCreate, StreamFsync};
+        let whole = Nanoseconds::from_seconds(self.file_bytes / BYTES_PER_SECOND_MIN);
+        let deadline_ns = Nanoseconds(usual.0.saturating_add(whole.0));
+        // A file is made anew where one was that is thrown away.
+        [StreamFsync, StreamCloseWritten, StreamAllocate, StreamCreate, Delete]
+            .map(|operation| DeadlineRule { role: None, operation: Some(operation), deadline_ns })
+            .to_vec()
+    }
+
+    fn samples_per_client(&self) -> Option<u64> {
+        let fsyncs = match self.fsync {
+            StreamFsync::Every(blocks) => self.blocks() / blocks.max(1) + 1,
+            StreamFsync::End | StreamFsync::Never => 1,
+        };
+        let stages = self.phases().len() as u64;
+        let of_stage = self.blocks().saturating_add(fsyncs).saturating_add(6);
+        // The stages that remove and make directories have a few of their own; the opening of the session is one more.
+        Some(stages.saturating_mul(of_stage).saturating_add(10))
+    }
+
+    fn samples_expected(&self, clients: u32) -> Option<u64> {
+        let files = self.phases.len() as u64 + u64::from(self.makes_file_first());
+        let all = self.blocks().saturating_mul(files).saturating_mul(u64::from(clients));
+        self.time_limit_ns.is_none().then_some(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(spec: StreamSpec) -> String {
+        spec.validate(2).unwrap_err().to_string()
+    }
+
+    fn usual() -> StreamSpec {
+        StreamSpec::of_file(10 << 20)
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_in_a_sentence() {
+        assert_eq!(usual().validate(1), Ok(()));
+        assert_eq!(
+            refused(StreamSpec { file_bytes: 0, ..usual() }),
+            "the size of a file is 0, it must be at least 1"
+        );
+        assert!(refused(StreamSpec { block_bytes: 2 << 30, ..usual() }).ends_with("reduce --block"));
+        assert!(
+            refused(StreamSpec { depth: 4, ..usual() }).ends_with("choose --engine io_uring, or --depth 1")
+        );
+        let queue = StreamSpec { engine: StreamEngine::IoUring, depth: 40_000, ..usual() };
+        assert!(refused(queue.clone()).ends_with("reduce --depth"));
+        assert!(refused(StreamSpec { depth: 30_000, ..queue }).ends_with("reduce --depth or --block"));
+        assert!(refused(StreamSpec { phases: vec![], ..usual() }).starts_with("no phase is selected"));
+        let foreign = refused(StreamSpec { phases: vec![Phase::BatchStat], ..usual() });
+        assert!(foreign.contains("no phase batch-stat: choose of write, read"), "{foreign}");
+        let odd = refused(StreamSpec { io: StreamIo::Direct, block_bytes: 1000, ..usual() });
+        assert_eq!(odd, "--io direct moves whole sectors, and --block 1000 is no multiple of 512 bytes");
+        assert!(
+            refused(StreamSpec { fsync: StreamFsync::Every(0), ..usual() }).contains("must be at least 1")
+        );
+    }
+
+    #[test]
+    fn phases_that_come_again_have_numbers_and_a_file_is_made_before_it_is_read() {
+        let phases = vec![Phase::Read, Phase::Write, Phase::Read];
+        let spec = StreamSpec { phases, ..usual() };
+        let own = [(Phase::Read, 0), (Phase::Write, 0), (Phase::Read, 1)];
+        assert_eq!(
+            spec.phases(),
+            [[(Phase::Precreate, 0)].as_slice(), &own, &[(Phase::Cleanup, 0)]].concat()
+        );
+        assert_eq!((spec.bytes_needed(2), spec.bytes_held(2)), (40 << 20, 20 << 20));
+        assert_eq!(usual().bytes_needed(2), 20 << 20);
+    }
+
+    #[test]
+    fn what_waits_for_the_whole_file_may_take_as_long_as_that_takes() {
+        let usual_deadline = Nanoseconds::from_seconds(15);
+        let rules = StreamSpec::of_file(128 << 30).deadlines(usual_deadline);
+        let fsync = rules.iter().find(|rule| rule.operation == Some(Operation::StreamFsync)).unwrap();
+        assert_eq!(fsync.deadline_ns, Nanoseconds::from_seconds(15 + 13_107));
+        assert!(rules.iter().all(|rule| rule.operation != Some(Operation::StreamWrite)));
+    }
+}
