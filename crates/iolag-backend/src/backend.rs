@@ -10,7 +10,7 @@ use iolag_model::{
     PlaceToken, RunId, StreamIo, TagKind, Verification,
 };
 
-use crate::{Blocks, Completion, Mark, NameTable, ObjectKey, Request, Semantics, TagTable};
+use crate::{Blocks, CacheMaker, Completion, Mark, NameTable, ObjectKey, Request, Semantics, TagTable};
 
 /// A kind of target, at one place. Cheap to make: nothing is touched before [`Backend::create_place`] or
 /// [`Backend::open_session`].
@@ -187,6 +187,8 @@ pub struct SessionOptions {
     pub stream_io: StreamIo,
     /// How many percent of what is written are zeros, in each 4 KiB.
     pub compressible_percent: u32,
+    /// Who makes caches cold or warm, where that is asked for.
+    pub caches: Option<Arc<dyn CacheMaker>>,
     /// Names of objects that have one.
     pub names: Option<Arc<NameTable>>,
     /// Buffers of the worker, for sessions that need none of their own.
@@ -207,6 +209,7 @@ impl SessionOptions {
             verification: Verification::Length,
             stream_io: StreamIo::Buffered,
             compressible_percent: 0,
+            caches: None,
             names: None,
             blocks: None,
             tags: None,

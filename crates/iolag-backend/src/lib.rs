@@ -11,6 +11,7 @@ mod absence;
 mod backend;
 mod blocking;
 mod blocks;
+mod caches;
 pub mod conformance;
 mod content;
 mod delayed;
@@ -33,9 +34,10 @@ pub use backend::{
 };
 pub use blocking::Blocking;
 pub use blocks::Blocks;
+pub use caches::CacheMaker;
 pub use memory::MemoryBackend;
 pub use names::NameTable;
-pub use posix::{PosixBackend, PosixSession, WORKING_NAME, token_name};
+pub use posix::{CacheLook, DropMethod, PlaceCaches, PosixBackend, PosixSession, WORKING_NAME, token_name};
 pub use redact::{redact, redact_argument, redact_command, redact_line};
 pub use request::{Completion, MARKS_MAX, Mark, ObjectKey, Request};
 pub use semantics::{

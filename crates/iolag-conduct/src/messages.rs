@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use iolag_analysis::Summaries;
 use iolag_backend::{Place, TagTable};
 use iolag_keeper::{Exchange, Inbox, Messenger, Outbox};
-use iolag_model::{Calibration, Detail, FileSystem, Nanoseconds, PlaceIdentity, RunRecord};
+use iolag_model::{Calibration, Detail, FileSystem, Nanoseconds, PlaceIdentity, RunRecord, Trust};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +52,8 @@ pub enum FromMeasurer {
     Calibrated(Calibration),
     /// Something to know about how the numbers came about, for example which compiler was found.
     Remark(String),
+    /// Something to know before trusting the numbers.
+    Doubt(Trust),
     /// This target cannot be measured.
     Failed {
         /// Which target of the run.

@@ -201,6 +201,7 @@ mod tests {
             on_hang: iolag_model::OnHang::Continue,
             seed: 1,
             ring_bytes: 1 << 20,
+            caches: iolag_model::CachesSpec::default(),
         };
         let id: RunId = id.parse().unwrap();
         let mut record = RunRecord::new(id, spec, RunState::Complete);

@@ -156,6 +156,14 @@ operations! {
     /// What the processors did for a stage until a client had ended it: the duration is what they took together, for all clients of its
     /// process and in the kernel on their behalf.
     ProcessorTime = 228, "processor-time", Harness;
+    /// The caches were made cold, those of servers too if there is a command for that.
+    CachesDrop = 229, "caches.drop", Harness;
+    /// The caches were made warm: everything was read.
+    CachesWarm = 230, "caches.warm", Harness;
+    /// How much of the files is in memory: the bytes are that.
+    CachesResident = 231, "caches.resident", Harness;
+    /// How large the files are that were looked at: the bytes are that.
+    CachesHeld = 232, "caches.held", Harness;
 }
 
 /// A name that is no operation.
@@ -164,6 +172,11 @@ operations! {
 pub struct UnknownOperation(String);
 
 impl Operation {
+    /// Whether it is about what caches hold, which is no work of the target's.
+    pub const fn is_of_caches(self) -> bool {
+        matches!(self, Self::CachesDrop | Self::CachesWarm | Self::CachesResident | Self::CachesHeld)
+    }
+
     /// Which way a block of a stream goes; nothing of what is none.
     pub const fn block_direction(self) -> Option<BlockDirection> {
         match self {

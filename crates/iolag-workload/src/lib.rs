@@ -3,6 +3,7 @@
 //! A workload is a [`Client`]: a state machine without I/O that says what comes next and is told what happened. The loop
 //! ([`ClientLoop`]) exists once; how a thread drives it ([`drive_blocking`]) and how a task does ([`run_async_clients`]) differ in how they wait.
 
+mod caches;
 mod check;
 mod driving;
 mod metadata;
@@ -14,6 +15,7 @@ mod tasks;
 mod trace;
 mod workload;
 
+pub use caches::CachesClient;
 pub use check::client::{CheckClient, CheckShare, LISTED_DIRECTORY};
 pub use check::group::CheckTasks;
 pub use check::holdings::place_removal;

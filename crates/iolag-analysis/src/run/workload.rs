@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use iolag_model::{Nanoseconds, RunRecord, WorkloadSpec, whatever_workload};
 
+pub use super::caches::StageCaches;
 pub use super::check::analysis::CheckAnalysis;
 use super::grouping::Grouping;
 pub use super::metadata::analysis::MetadataAnalysis;

@@ -81,6 +81,7 @@ impl Scenario {
             on_hang: OnHang::Continue,
             seed: 1,
             ring_bytes: 1 << 28,
+            caches: CachesSpec::default(),
         };
         let record = RunRecord {
             command: vec!["iolag".to_owned()],

@@ -7,6 +7,7 @@
 //! Limits: that no dataset is a symbolic link is seen when a session opens; afterwards it rests on the mode 0700, since
 //! unlinkat(2) cannot refuse links on the way and an additional check would be part of what is measured.
 
+mod caches;
 mod calls;
 mod directory;
 mod names;
@@ -28,6 +29,7 @@ use crate::{
 };
 use place::{Expected, Whereabouts, WorkingDirectory};
 
+pub use caches::{CacheLook, DropMethod, PlaceCaches};
 pub use names::token_name;
 
 pub use session::PosixSession;

@@ -13,6 +13,7 @@ use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use iolag_model::{BlockDirection, Durability, Operation, StreamIo};
 use rustix::fs::{
@@ -25,7 +26,7 @@ use super::directory::{DIRECTORY, LISTING_BYTES, is_dot};
 use super::names::{DatasetName, ObjectName};
 use super::stream::StreamFile;
 use crate::content::Buffers;
-use crate::{BackendError, Completion, ObjectKey, Request, Session, SessionOptions};
+use crate::{BackendError, CacheMaker, Completion, ObjectKey, Request, Session, SessionOptions};
 
 const DATASET_MODE: Mode = Mode::RWXU;
 const COMMON: OFlags = OFlags::CLOEXEC.union(OFlags::NOFOLLOW);
@@ -47,6 +48,7 @@ pub struct PosixSession {
     open: Option<OwnedFd>,
     stream: StreamFile,
     stream_io: StreamIo,
+    caches: Option<Arc<dyn CacheMaker>>,
     /// What the last stat saw.
     size_bytes: u64,
 }
@@ -66,6 +68,7 @@ impl PosixSession {
             open: None,
             stream: StreamFile::Closed,
             stream_io: options.stream_io,
+            caches: options.caches.clone(),
             size_bytes: 0,
         })
     }
@@ -186,6 +189,13 @@ impl PosixSession {
             }
             Operation::StreamAllocate => self.stream.allocate(request.bytes),
             Operation::StreamClose | Operation::StreamCloseWritten => self.stream.end(),
+            Operation::CachesDrop
+            | Operation::CachesWarm
+            | Operation::CachesResident
+            | Operation::CachesHeld => match &self.caches {
+                Some(caches) => caches.make(request.operation),
+                None => Completion::failed(Errno::OPNOTSUPP.into()),
+            },
             _ => Completion::failed(Errno::OPNOTSUPP.into()),
         }
     }

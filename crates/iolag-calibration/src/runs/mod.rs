@@ -265,6 +265,7 @@ fn record(workload: WorkloadSpec, names: &[&str], stages: Vec<StageRecord>) -> R
         on_hang: OnHang::Continue,
         seed: 1,
         ring_bytes: 1 << 28,
+        caches: iolag_model::CachesSpec::default(),
     };
     Ok(RunRecord {
         command: vec!["iolag".to_owned()],

@@ -245,6 +245,7 @@ impl Conducting<'_> {
             spec: record.spec.clone(),
             stages: record.stages.clone().into(),
             positions,
+            drop_command: options.drop_command.clone(),
         };
         let place = &assignment.place;
         let outlives = assignment.target.semantics().place != PlaceProof::Process;

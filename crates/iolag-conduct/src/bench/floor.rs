@@ -3,10 +3,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use iolag_backend::{Backend, Session, SessionOptions, TagTable};
+use iolag_backend::{Backend, CacheMaker, Session, SessionOptions, TagTable};
 use iolag_keeper::Exchange;
-use iolag_model::{ClientId, Durability, MonotonicClock, Role, RunSpec, StageRecord, StreamIo, Verification};
-use iolag_workload::{Client, ClientLoop, DriveEnd, DriveOptions, IfNotOpen, Job, run_threads, workload};
+use iolag_model::{
+    CacheState, ClientId, Durability, MonotonicClock, Role, RunSpec, StageRecord, StreamIo, Verification,
+};
+use iolag_workload::{
+    CachesClient, Client, ClientLoop, DriveEnd, DriveOptions, IfNotOpen, Job, run_threads, workload,
+};
 
 /// A target that is ready to be measured.
 pub(super) struct Floor<'a> {
@@ -22,6 +26,8 @@ pub(super) struct Floor<'a> {
     pub exchange: &'a Exchange,
     /// The clients that run here.
     pub clients: Range<u32>,
+    /// Who makes caches cold or warm for the first of them, where that is asked for.
+    pub caches: Option<Arc<dyn CacheMaker>>,
     /// What they say where by.
     pub tags: Arc<TagTable>,
 }
@@ -50,6 +56,20 @@ impl Default for Sessions {
 impl Floor<'_> {
     /// Runs a client of each rank as a thread, all to their ends: whether one was stopped.
     pub fn run<K: Client>(&self, sessions: &Sessions, client: impl Fn(u32) -> K) -> Result<DriveEnd, String> {
+        let caches = &self.spec.caches;
+        match caches.wish {
+            CacheState::Asis => self.run_clients(sessions, client),
+            CacheState::Cold | CacheState::Warm => self.run_clients(sessions, |rank| {
+                CachesClient::new(client(rank), rank, caches.clone(), Arc::clone(self.stages))
+            }),
+        }
+    }
+
+    fn run_clients<K: Client>(
+        &self,
+        sessions: &Sessions,
+        client: impl Fn(u32) -> K,
+    ) -> Result<DriveEnd, String> {
         let jobs = self
             .clients
             .clone()
@@ -81,6 +101,7 @@ impl Floor<'_> {
             verification: sessions.verification,
             stream_io: sessions.stream_io,
             compressible_percent: sessions.compressible_percent,
+            caches: self.caches.clone(),
             tags: Some(Arc::clone(&self.tags)),
             ..SessionOptions::new(ClientId(rank), rank, self.spec.seed, bytes_max)
         }
@@ -160,6 +181,7 @@ mod tests {
             on_hang: OnHang::Continue,
             seed: 1,
             ring_bytes: 1 << 20,
+            caches: iolag_model::CachesSpec::default(),
         };
         let floor = Floor {
             spec: &spec,
@@ -168,6 +190,7 @@ mod tests {
             backend: &backend,
             exchange: &Exchange::new(2, 1 << 20).unwrap(),
             clients: 0..2,
+            caches: None,
             tags: Arc::new(TagTable::new(|_, _| Some(7))),
         };
         let driven = floor.run(&Sessions::default(), |_| Idle);

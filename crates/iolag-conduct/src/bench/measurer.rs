@@ -4,13 +4,16 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use iolag_backend::{Backend, BackendError, Descriptors, PlaceProof, Target};
+use iolag_backend::{
+    Backend, BackendError, CacheMaker, Descriptors, Place, PlaceProof, PosixBackend, Target,
+};
 use iolag_keeper::{Exchange, Outbox};
-use iolag_model::{MonotonicClock, PlaceMaker, RunSpec, StageRecord};
+use iolag_model::{CacheState, MonotonicClock, PlaceMaker, RunSpec, StageRecord};
 use iolag_workload::{DriveEnd, can_unshare};
 
-use crate::bench::benched;
+use crate::bench::caches::{Making, Preparer, patience};
 use crate::bench::floor::Floor;
+use crate::bench::{Benched, benched};
 use crate::calibration::calibrate;
 use crate::messages::{FromMeasurer, MeasurerEnd, tags_of_run, tell, tell_placed};
 use crate::placed::Placed;
@@ -33,6 +36,8 @@ pub struct BenchAssignment {
     pub stages: Arc<[StageRecord]>,
     /// Where an earlier run on the same working set left each client.
     pub positions: Option<Vec<u64>>,
+    /// What drops the caches of servers, for a shell.
+    pub drop_command: Option<String>,
 }
 
 /// The process of these clients.
@@ -96,6 +101,7 @@ fn floor<'a>(
         backend,
         exchange,
         clients: clients.clone(),
+        caches: None,
         tags: Arc::new(tags_of_run(exchange)),
     }
 }
@@ -123,14 +129,22 @@ fn try_measure(
         }
         false => backend.reopen_place(),
     };
-    tell_placed(outbox, 0, place.map_err(sentence)?);
+    let place = place.map_err(sentence)?;
+    let caches = prepare_caches(assignment, bench, &place)?;
+    tell_placed(outbox, 0, place);
     clients.clone().for_each(|client| exchange.prefault(client));
     if let Some(remark) = shared_tables(backend.as_ref(), clients.len()) {
         tell(outbox, &FromMeasurer::Remark(remark));
     }
     tell(outbox, &FromMeasurer::Calibrated(calibrate().map_err(|error| error.to_string())?));
     exchange.wait_until_noted(FIRST);
-    let (driven, mut end) = bench.measure(&floor(assignment, clients, backend.as_ref(), exchange))?;
+    let (preparer, making) = caches.unzip();
+    let (driven, mut end) = std::thread::scope(|scope| {
+        preparer.map(|preparer| scope.spawn(|| preparer.serve(outbox)));
+        let caches = making.map(|making| Arc::new(making) as Arc<dyn CacheMaker>);
+        // Who serves ends when nobody can ask any more.
+        bench.measure(&Floor { caches, ..floor(assignment, clients, backend.as_ref(), exchange) })
+    })?;
     // Who looks for it by its path finds nothing, as if it were removed.
     if let Err(moved) = backend.refuse_moved() {
         end.removed = true;
@@ -142,6 +156,24 @@ fn try_measure(
         remove_place(backend.as_ref(), keeper_removes, &mut end);
     }
     Ok(end)
+}
+
+/// Who makes caches cold or warm, where that is asked for; forked as long as this process has one thread.
+fn prepare_caches(
+    assignment: &BenchAssignment,
+    bench: &dyn Benched,
+    place: &Place,
+) -> Result<Option<(Preparer, Making)>, String> {
+    let (caches, target) = (&assignment.spec.caches, assignment.target.directory());
+    let Some(target) = target.filter(|_| caches.wish != CacheState::Asis) else { return Ok(None) };
+    let directory = PosixBackend::new(target.to_owned(), &place.name).and_then(|posix| {
+        posix.expect_place(place);
+        posix.open_place()
+    });
+    let directory = directory.map_err(|error| error.to_string())?;
+    let patience = patience(bench.bytes_held(assignment.spec.clients));
+    let made = Preparer::new(directory, assignment.drop_command.as_deref(), patience);
+    made.map(Some).map_err(|failure| failure.sentence)
 }
 
 fn remove_place(backend: &dyn Backend, keeper_removes: bool, end: &mut MeasurerEnd) {

@@ -1,5 +1,6 @@
 //! Benches: a campaign is planned, and its runs are conducted one after the other. Each workload measures in its own folder.
 
+mod caches;
 pub(crate) mod campaign;
 pub(crate) mod compared;
 pub(crate) mod conducting;

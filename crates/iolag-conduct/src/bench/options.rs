@@ -1,7 +1,7 @@
 //! What is chosen of a bench, whatever its workload.
 
 use iolag_analysis::RUN_LOOKS;
-use iolag_model::{Nanoseconds, OnHang, Order, Stopping};
+use iolag_model::{CacheState, Nanoseconds, OnHang, Order, Stopping};
 
 use crate::bench::sides::Side;
 use crate::failure::Failure;
@@ -36,6 +36,10 @@ pub struct BenchOptions {
     pub working_name: String,
     /// Seed of everything random.
     pub seed: u64,
+    /// What caches hold when a stage begins.
+    pub caches: CacheState,
+    /// What drops the caches of servers, for a shell.
+    pub drop_command: Option<String>,
     /// What the user attaches.
     pub labels: Vec<(String, String)>,
 }
@@ -55,6 +59,8 @@ impl Default for BenchOptions {
             buffer_bytes: None,
             working_name: "iolag-work".to_owned(),
             seed: 1,
+            caches: CacheState::Asis,
+            drop_command: None,
             labels: Vec::new(),
         }
     }

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use iolag_backend::{Descriptors, PlaceProof, Target};
+use iolag_backend::{Descriptors, PlaceProof, Target, redact_line};
 use iolag_keeper::Room;
 use iolag_model::{
-    MonotonicClock, OnHang, Order, RunSpec, WorkloadSpec, format_bytes, format_count, one_line,
+    CacheState, CachesSpec, MonotonicClock, OnHang, Order, RunSpec, WorkloadSpec, format_bytes, format_count,
+    one_line,
 };
 use iolag_workload::{can_unshare, workload};
 
+use crate::bench::caches::deadlines;
 use crate::bench::campaign::{Campaign, Point};
 use crate::bench::options::{BenchOptions, Crew, Repeating};
 use crate::bench::sides::Side;
@@ -41,6 +43,7 @@ pub fn plan_bench<V>(
     refuse_equal("the target", &places, |(_, target)| one_line(&target.to_string()))?;
     refuse_equal(options.crew.option(), &options.clients, u64::to_string)?;
     refuse_contradictions(&options)?;
+    refuse_caches_of_nothing(&options, &sides)?;
     // The working directory's name, and what a target cannot be.
     for side in &sides {
         side.target.backend(&options.working_name, Arc::new(MonotonicClock)).map_err(Failure::usage)?;
@@ -65,8 +68,12 @@ pub fn plan_bench<V>(
 }
 
 fn spec(options: &BenchOptions, target: &Target, workload: WorkloadSpec, clients: u32) -> RunSpec {
+    let caches =
+        CachesSpec { wish: options.caches, drop_command: options.drop_command.as_deref().map(redact_line) };
+    let bench = iolag_workload::workload(&workload);
+    let of_caches = deadlines(&caches, bench.bytes_held(clients));
     RunSpec {
-        deadlines: iolag_workload::workload(&workload).deadlines(options.deadline),
+        deadlines: [bench.deadlines(options.deadline), of_caches].concat(),
         workload,
         targets: vec![target.to_string()],
         clients,
@@ -74,6 +81,7 @@ fn spec(options: &BenchOptions, target: &Target, workload: WorkloadSpec, clients
         on_hang: options.on_hang,
         seed: options.seed,
         ring_bytes: options.buffer_bytes.unwrap_or_else(|| Room::usual_bytes(clients)),
+        caches,
     }
 }
 
@@ -160,6 +168,24 @@ fn refuse_contradictions(options: &BenchOptions) -> Result<(), Failure> {
         )));
     }
     Ok(())
+}
+
+/// Only files have pages, and a command for servers goes with dropping the own ones.
+fn refuse_caches_of_nothing(options: &BenchOptions, sides: &[Side]) -> Result<(), Failure> {
+    if options.caches != CacheState::Cold && options.drop_command.is_some() {
+        return Err(Failure::usage(
+            "--drop-command needs --caches cold: it is executed each time these are dropped",
+        ));
+    }
+    let has_none = |side: &&Side| options.caches != CacheState::Asis && side.target.directory().is_none();
+    match sides.iter().find(has_none) {
+        Some(side) => Err(Failure::usage(format!(
+            "--caches {} is for directories, and {} is none: leave it out, or name a directory",
+            options.caches,
+            side.shown()
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Precise is a comparison of sides, by blocks of runs.

@@ -196,6 +196,7 @@ impl Settled<'_> {
             on_hang: OnHang::Continue,
             seed: self.plan.seed,
             ring_bytes: RING_BYTES * clients as u64,
+            caches: iolag_model::CachesSpec::default(),
         }
     }
 

@@ -161,6 +161,7 @@ impl Watch<'_> {
                     self.watched.calibration.get_or_insert(calibration);
                 }
                 FromMeasurer::Remark(remark) => self.watched.remarks.push(remark),
+                FromMeasurer::Doubt(doubt) => self.watched.trust.push(doubt),
                 FromMeasurer::Failed { target, sentence } => {
                     self.watched.unusable.push((target, sentence));
                 }

@@ -55,6 +55,7 @@ fn reason(summaries: &[Summary], counts: impl Fn(ErrorClass) -> bool) -> Option<
     let failed = summaries
         .iter()
         .filter(|summary| !is_ping || summary.key.operation == Operation::Probe)
+        .filter(|summary| !summary.key.operation.is_of_caches())
         .filter(|summary| target_failed(summary, &counts));
     let (mut attempts, mut failures) = (0, 0);
     let mut classes: BTreeMap<String, u64> = BTreeMap::new();

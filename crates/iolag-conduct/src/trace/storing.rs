@@ -54,6 +54,7 @@ impl NewTrace {
             on_hang: OnHang::Wait,
             seed: 0,
             ring_bytes: 0,
+            caches: iolag_model::CachesSpec::default(),
         };
         RunRecord {
             labels: self.labels,

@@ -1,6 +1,7 @@
 //! A run: what was to be done, and what is known about it besides its samples.
 
 mod arrival;
+mod caches;
 mod campaign;
 mod deadlines;
 pub mod ending;
@@ -14,6 +15,7 @@ mod spec;
 mod stream;
 
 pub use arrival::{Arrivals, WhenLate};
+pub use caches::{CacheState, CachesSpec};
 pub use campaign::{CampaignPlan, Order, PutBack, SideRecord, Stopping};
 pub use deadlines::{DeadlineRule, Deadlines};
 pub use environment::{Calibration, Environment, FileSystem, MemoryState, Pressure};

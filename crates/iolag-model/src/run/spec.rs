@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::deadlines::known_rules;
 use crate::{
-    DeadlineRule, Deadlines, FormatVersion, Nanoseconds, RUN_FORMAT, RUN_FORMAT_WITH_PING,
+    CachesSpec, DeadlineRule, Deadlines, FormatVersion, Nanoseconds, RUN_FORMAT, RUN_FORMAT_WITH_PING,
     RUN_FORMAT_WITH_TRACES, Role, SetUpSpec, StreamSpec, TargetIndex, TraceOrigin,
 };
 
@@ -28,6 +28,9 @@ pub struct RunSpec {
     pub seed: u64,
     /// Shared memory for samples, in bytes, over all clients.
     pub ring_bytes: u64,
+    /// What caches hold when a stage begins.
+    #[serde(default, skip_serializing_if = "CachesSpec::is_default")]
+    pub caches: CachesSpec,
 }
 
 impl RunSpec {

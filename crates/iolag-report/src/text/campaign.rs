@@ -264,6 +264,7 @@ mod tests {
             mebibytes_per_second: 0.0,
             errors: Vec::new(),
             working_set: WorkingSetChange { created: 0, deleted: 0 },
+            caches: None,
             rows: Vec::new(),
             clients: Vec::new(),
             unfinished: Unfinished::default(),

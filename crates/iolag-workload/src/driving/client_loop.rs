@@ -11,7 +11,7 @@
 use iolag_backend::{MARKS_MAX, Mark, Request};
 use iolag_model::{
     Activity, Arrival, AttemptId, ClientId, Clock, Coordinator, Deadlines, Detail, DetailKind, FailureCode,
-    Meeting, MonotonicTime, Nanoseconds, Operation, Outcome, Recorder, Sample, StageIndex, Waiting,
+    Level, Meeting, MonotonicTime, Nanoseconds, Operation, Outcome, Recorder, Sample, StageIndex, Waiting,
 };
 
 use super::client::{Client, Done, Note, Step};
@@ -205,6 +205,9 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
             self.stage = stage;
             self.stage_begin = Some(meeting.begin);
             self.stage_operations = 0;
+        } else if self.stage_operations == 0 {
+            // Nothing of it was done before they met once more.
+            self.stage_begin = self.stage_begin.map(|_| meeting.begin);
         }
         self.beginning = Some(Beginning { moment: meeting.begin, waiting: meeting.waiting });
         self.client.met(meeting, meeting.begin);
@@ -291,11 +294,14 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
             .with_tag(done.completion.tag)
             .in_stage(self.stage);
         self.recorder.record(sample);
-        if self.stage_operations == 0 {
-            self.stage_first_start = done.start;
+        // What iolag itself does before a stage is none of it.
+        if request.operation.level() != Level::Harness {
+            if self.stage_operations == 0 {
+                self.stage_first_start = done.start;
+            }
+            self.stage_operations += 1;
+            self.stage_last_end = done.end;
         }
-        self.stage_operations += 1;
-        self.stage_last_end = done.end;
         self.client.completed(request, done);
     }
 

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use iolag_backend::Target;
-use iolag_model::{Nanoseconds, OnHang, Order, parse_bytes, parse_count};
+use iolag_model::{CacheState, Nanoseconds, OnHang, Order, parse_bytes, parse_count};
 
 use crate::args::history::parse_place_or_usual;
 use crate::args::options::RunOptions;
 use crate::args::values::form::MetadataForm;
 use crate::args::values::target::TargetParser;
 use crate::args::values::{
-    parse_file, parse_form, parse_on_hang, parse_order, parse_period, parse_precision,
+    parse_caches, parse_file, parse_form, parse_on_hang, parse_order, parse_period, parse_precision,
 };
 
 /// Where a bench measures, with how many clients.
@@ -52,6 +52,12 @@ pub struct BenchArguments {
     /// Shared memory for samples on their way to the store, at most [default: 256MiB; with more than 500 clients 128MiB]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_bytes)]
     pub buffer: Option<u64>,
+    /// What the page cache holds before each stage that is measured: asis, cold (dropped, and looked at) or warm (all read)
+    #[arg(long, value_name = "STATE", default_value = "asis", value_parser = parse_caches)]
+    pub caches: CacheState,
+    /// A command for a shell that drops the caches of servers, executed each time the own ones are dropped
+    #[arg(long, value_name = "COMMAND")]
+    pub drop_command: Option<String>,
     /// Name of the working directory in the target
     #[arg(long, value_name = "NAME", default_value = "iolag-work")]
     pub working_name: String,

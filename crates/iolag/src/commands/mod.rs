@@ -16,7 +16,7 @@ pub mod watch;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use iolag_backend::redact;
+use iolag_backend::{redact, redact_line};
 use iolag_conduct::{
     Answer, Failure, RescuePlaces, STORE_DEADLINE, StoreChoice, absolute, ask, open_store_at, put_in_order,
 };
@@ -33,7 +33,15 @@ fn store_of(common: &Common) -> StoreChoice {
 
 /// The command as it was typed, for the record, secrets removed.
 fn typed() -> Vec<String> {
-    std::env::args_os().map(|argument| redact(&argument.to_string_lossy())).collect()
+    const FOR_A_SHELL: &str = "--drop-command";
+    let mut is_for_shell = false;
+    let shown = |argument: OsString| {
+        let text = argument.to_string_lossy();
+        let is_command = is_for_shell || text.starts_with(FOR_A_SHELL);
+        is_for_shell = text == FOR_A_SHELL;
+        if is_command { redact_line(&text) } else { redact(&text) }
+    };
+    std::env::args_os().map(shown).collect()
 }
 
 /// The same of a command that runs another, whose arguments are nobody's business.

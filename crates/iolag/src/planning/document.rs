@@ -43,6 +43,8 @@ pub struct PlanDocument {
     pub on_hang: Option<Text>,
     pub give_up_after: Option<Text>,
     pub buffer: Option<Number>,
+    pub caches: Option<Text>,
+    pub drop_command: Option<Text>,
     pub working_name: Option<Text>,
     pub history: Option<Text>,
     #[serde(default)]

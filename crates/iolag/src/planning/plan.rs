@@ -13,7 +13,9 @@ use toml::Spanned;
 
 use super::document::{MetadataTable, Number, PlanDocument, SetUpTable, StreamTable};
 use super::told::told;
-use crate::args::values::{parse_label, parse_on_hang, parse_order, parse_period, parse_precision};
+use crate::args::values::{
+    parse_caches, parse_label, parse_on_hang, parse_order, parse_period, parse_precision,
+};
 use crate::documents::{DocumentError, Source, Text};
 
 /// What the command line and the machine add to the file.
@@ -101,6 +103,9 @@ impl Planning<'_> {
             on_hang: self.one(document.on_hang.as_ref(), usual.on_hang, parse_on_hang)?,
             give_up_after: self.some(document.give_up_after.as_ref(), parse_period)?,
             buffer_bytes: self.some(document.buffer.as_ref(), parse_bytes)?,
+            caches: self.one(document.caches.as_ref(), usual.caches, parse_caches)?,
+            drop_command: self
+                .some(document.drop_command.as_ref(), |command| Ok::<_, String>(command.to_owned()))?,
             working_name: self.one(document.working_name.as_ref(), usual.working_name, |name| {
                 Ok::<_, String>(name.to_owned())
             })?,
@@ -195,8 +200,8 @@ mod tests {
     use crate::planning::{READY, Taker};
     use iolag_conduct::{Side, SideCommand};
     use iolag_model::{
-        Access, Durability, Granularity, MetadataSpec, Nanoseconds, OnHang, Order, Pattern, Phase, Stopping,
-        Think, TimeLimit, Verification, WearOut, WorkloadSpec,
+        Access, CacheState, Durability, Granularity, MetadataSpec, Nanoseconds, OnHang, Order, Pattern,
+        Phase, Stopping, Think, TimeLimit, Verification, WearOut, WorkloadSpec,
     };
     use iolag_workload::{MetadataOptions, workload};
 
@@ -235,7 +240,7 @@ mod tests {
     #[test]
     fn every_key_is_read() {
         let text = "name = \"x\"\norder = \"random\"\nrepeat = 4\nseed = 7\ndeadline = \"3s\"\non-hang = \"wait\"\ngive-up-after = \"1m\"\n\
-                    history = \"default\"\nbuffer = \"64MiB\"\nworking-name = \"w\"\nlabels = { system = \"quiet\" }\n[[side]]\nname = \"new\"\ntarget = \"/m\"\n\
+                    history = \"default\"\nbuffer = \"64MiB\"\nworking-name = \"w\"\ncaches = \"cold\"\ndrop-command = \"drop\"\nlabels = { system = \"quiet\" }\n[[side]]\nname = \"new\"\ntarget = \"/m\"\n\
                     labels = { client = \"new\" }\nbefore = { command = [\"mount\", \"-a\"], deadline = \"5m\" }\nafter = { command = [\"mount\"] }\n\
                     [[bench]]\nworkload = \"metadata\"\nclients = [1, \"2\"]\npattern = \"paper\"\ndetail = \"calls\"\ndatasets = 2\nprecreate = [\"1k\"]\n\
                     objects = 9\niterations = 5\nobject-size = \"4KiB\"\noffset = 3\nthink = \"2x\"\nread-only = true\ntime-limit = \"9s\"\nwear-out = true\n\
@@ -266,6 +271,8 @@ mod tests {
             on_hang: OnHang::Wait,
             give_up_after: Some(Nanoseconds::from_seconds(60)),
             buffer_bytes: Some(64 << 20),
+            caches: CacheState::Cold,
+            drop_command: Some("drop".to_owned()),
             working_name: "w".to_owned(),
             seed: 7,
             labels: labels(&[("system", "quiet"), ("night", "1")]),

@@ -13,6 +13,7 @@ use crate::finding::of_runs::{
 };
 use crate::finding::words::share_in_words;
 use crate::run::any_workload::{common_sightings, footnotes};
+use crate::run::caches::caches_doubted;
 use crate::run::generator::{generator_busy, of_load};
 use crate::run::sightings::{Sighting, merged};
 use crate::run::stage_names::StageKey;
@@ -69,7 +70,10 @@ pub fn analyse_metadata(run: &RunRecord, summaries: &Summaries) -> MetadataAnaly
     findings.sort_by_key(|finding| finding.severity);
     let rows = stages.iter().flat_map(|stage| &stage.rows).map(|row| &row.summary);
     let mut footnotes = footnotes(rows, run.calibration.overhead_per_sample_ns);
-    footnotes.extend(self_read.filter(|_| has_other_caches(run)).and_then(caches_warm));
+    let is_as_it_is = run.spec.caches.is_default();
+    footnotes.extend(self_read.filter(|_| has_other_caches(run) && is_as_it_is).and_then(caches_warm));
+    let trust = run.trust.iter().cloned().chain(caches_doubted(run, &stages));
+    let trust = trust.chain(summaries.unknown.trust()).collect();
     MetadataAnalysis {
         schema: SUMMARY_SCHEMA,
         precision: summaries.precision,
@@ -79,7 +83,7 @@ pub fn analyse_metadata(run: &RunRecord, summaries: &Summaries) -> MetadataAnaly
         repetitions,
         findings,
         footnotes,
-        trust: run.trust.iter().cloned().chain(summaries.unknown.trust()).collect(),
+        trust,
     }
 }
 

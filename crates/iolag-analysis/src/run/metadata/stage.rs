@@ -3,6 +3,7 @@
 use iolag_model::{Level, Operation, Phase, StageIndex, StageRecord};
 use serde::{Deserialize, Serialize};
 
+use crate::run::caches::StageCaches;
 use crate::run::stage_names::{StageKey, stage_name};
 use crate::run::stage_rates::{StageClock, StageTimes};
 use crate::run::summary::{ErrorCount, StageClient, Summaries, Summary};
@@ -36,6 +37,9 @@ pub struct StageAnalysis {
     pub errors: Vec<ErrorCount>,
     /// Objects created and deleted; in the benchmark phase they must be equal.
     pub working_set: WorkingSetChange,
+    /// What was done about caches before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caches: Option<StageCaches>,
     /// Summaries of the operations, with the rate by the phase time.
     pub rows: Vec<OperationRow>,
     /// Each client's time.
@@ -132,6 +136,7 @@ pub(crate) fn stage_analysis(record: &StageRecord, summaries: &Summaries) -> Opt
         mebibytes_per_second: per_second(bytes as f64 / MEBIBYTE),
         errors: errors_of(&measured),
         working_set: WorkingSetChange { created, deleted },
+        caches: StageCaches::of(record.stage, summaries),
         rows: measured
             .into_iter()
             .map(|summary| OperationRow {

@@ -5,6 +5,7 @@ use iolag_model::{Operation, Phase, RunRecord, SetUpSpec, Trust};
 use super::copies::{CopiesTime, CopyTime, SetUpJudgement, copies, judge, median_of_copies};
 use crate::finding::of_runs::RunFinding;
 use crate::run::any_workload::{common_sightings, footnotes};
+use crate::run::caches::caches_doubted;
 use crate::run::metadata::analysis::{host_busy, ring_waits};
 use crate::run::metadata::stage::{StageAnalysis, stage_analysis};
 use crate::run::sightings::merged;
@@ -59,6 +60,7 @@ pub(super) fn analyse_set_up(run: &RunRecord, spec: &SetUpSpec, summaries: &Summ
     findings.extend(ring_waits(summaries));
     findings.sort_by_key(|finding| finding.severity);
     let rows = stages.iter().flat_map(|stage| &stage.rows).map(|row| &row.summary);
+    let trust = run.trust.iter().cloned().chain(caches_doubted(run, &stages));
     SetUpAnalysis {
         schema: SUMMARY_SCHEMA,
         precision: summaries.precision,
@@ -70,8 +72,8 @@ pub(super) fn analyse_set_up(run: &RunRecord, spec: &SetUpSpec, summaries: &Summ
         assumed: spec.assumed(),
         findings,
         footnotes: footnotes(rows, run.calibration.overhead_per_sample_ns),
+        trust: trust.chain(summaries.unknown.trust()).collect(),
         stages,
-        trust: run.trust.iter().cloned().chain(summaries.unknown.trust()).collect(),
     }
 }
 

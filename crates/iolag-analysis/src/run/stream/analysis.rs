@@ -7,6 +7,7 @@ use super::analysed::block_of;
 use super::from_cache::read_from_cache;
 use crate::finding::of_runs::RunFinding;
 use crate::run::any_workload::{common_sightings, footnotes};
+use crate::run::caches::caches_doubted;
 use crate::run::metadata::analysis::{host_busy, ring_waits};
 use crate::run::metadata::stage::{StageAnalysis, stage_analysis};
 use crate::run::metadata::stage_endings::count_unfinished;
@@ -74,6 +75,7 @@ pub(super) fn analyse_stream(run: &RunRecord, spec: &StreamSpec, summaries: &Sum
     findings.sort_by_key(|finding| finding.severity);
     let rows = stages.iter().flat_map(|stage| &stage.rows).map(|row| &row.summary);
     let trust = run.trust.iter().cloned().chain(read_from_cache(run, spec));
+    let trust = trust.chain(caches_doubted(run, &stages));
     StreamAnalysis {
         schema: SUMMARY_SCHEMA,
         precision: summaries.precision,

@@ -230,7 +230,7 @@ fn of_child(ending: Ending, last_words: &str) -> Failure {
 }
 
 /// Performs the command, to its deadline or until it `is_broken_off`; to be called in a child.
-fn perform(command: &SideCommand, is_broken_off: impl FnMut() -> bool) -> Result<(), Failure> {
+pub(super) fn perform(command: &SideCommand, is_broken_off: impl FnMut() -> bool) -> Result<(), Failure> {
     let cannot = |error: &dyn std::fmt::Display| Failure::unusable(format!("cannot be started: {error}"));
     let root = open(c"/", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
         .map_err(|error| cannot(&error))?;

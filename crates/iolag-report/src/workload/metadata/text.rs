@@ -99,6 +99,9 @@ fn headline(stage: &StageAnalysis) -> String {
     if stage.mebibytes_per_second > 0.0 {
         line.push_str(&format!(", {} MiB/s", rate(stage.mebibytes_per_second)));
     }
+    if let Some(caches) = stage.caches {
+        line.push_str(&format!("; {caches}"));
+    }
     line
 }
 

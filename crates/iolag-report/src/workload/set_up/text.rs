@@ -35,7 +35,8 @@ fn stage_text(stage: &StageAnalysis, colour: Colour) -> String {
         // Nothing is done in the others.
         _ => return String::new(),
     };
-    let head = format!("{what}: {}", format_duration(stage.times.phase_time_ns));
+    let caches = stage.caches.map_or_else(String::new, |caches| format!("; {caches}"));
+    let head = format!("{what}: {}{caches}", format_duration(stage.times.phase_time_ns));
     format!("{}\n{}", colour.paint(Tone::Strong, &head), operations_table(&stage.rows).render(colour))
 }
 

@@ -96,6 +96,9 @@ fn stage_text(stage: &StageAnalysis, width: usize, colour: Colour) -> String {
             counted(stage.unfinished.clients, "client", "clients")
         ));
     }
+    if let Some(caches) = stage.caches {
+        line.push_str(&format!(": {caches}"));
+    }
     let line = wrapped(&line, width, "  ");
     let mut text = colour.paint(Tone::Strong, &name);
     text.push_str(line.strip_prefix(&name).unwrap_or(&line));

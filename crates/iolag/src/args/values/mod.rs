@@ -8,7 +8,8 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use iolag_model::{
-    Granularity, MILLION, Nanoseconds, OnHang, Operation, Order, Pattern, Phase, SetUpPreset, parse_duration,
+    CacheState, Granularity, MILLION, Nanoseconds, OnHang, Operation, Order, Pattern, Phase, SetUpPreset,
+    parse_duration,
 };
 
 use crate::args::values::form::MetadataForm;
@@ -31,6 +32,7 @@ by_name!(parse_pattern, Pattern, Pattern::ALL);
 by_name!(parse_granularity, Granularity, Granularity::ALL);
 by_name!(parse_on_hang, OnHang, OnHang::ALL);
 by_name!(parse_order, Order, Order::ALL);
+by_name!(parse_caches, CacheState, CacheState::ALL);
 by_name!(parse_phase, Phase, &[Phase::Precreate, Phase::Benchmark, Phase::Cleanup]);
 
 /// Absolute at once, since the program leaves the current directory before it measures.

@@ -143,6 +143,8 @@ pub fn planned(places: &BenchPlaces, options: &BenchArguments) -> Result<BenchOp
         give_up_after: options.give_up_after,
         buffer_bytes: options.buffer,
         working_name: options.working_name.clone(),
+        caches: options.caches,
+        drop_command: options.drop_command.clone(),
         seed: options.run.seed,
         labels: labels(&options.run)?,
     })

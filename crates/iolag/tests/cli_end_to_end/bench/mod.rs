@@ -1,5 +1,6 @@
 //! Benches and their campaigns.
 
+mod caches;
 mod campaigns;
 mod limits;
 mod metadata;

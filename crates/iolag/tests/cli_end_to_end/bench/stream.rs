@@ -32,7 +32,7 @@ fn each_client_moves_all_of_its_file_in_each_phase_and_leaves_nothing() {
             ["d", "-n", "2", "-s", "260KiB", "-b", "64KiB", "--verify", "--io", io, "--phases", phases];
         let run = document(&user, &words);
         for phase in run["phases"].as_array().unwrap() {
-            assert_eq!(phase["bytes"], 2 * 260 << 10, "{io}: {phase}");
+            assert_eq!(phase["bytes"], (2 * 260) << 10, "{io}: {phase}");
             assert!(phase["bytes_per_second"].as_f64().unwrap() > 0.0);
             assert!(phase["processor_time_ns"].as_u64().unwrap() > 0);
         }

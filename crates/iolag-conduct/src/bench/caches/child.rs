@@ -1,0 +1,77 @@
+//! The child: does one task after the other, until nobody asks any more.
+
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use iolag_backend::{DropMethod, PlaceCaches};
+use iolag_keeper::{Inbox, Outbox};
+use iolag_model::Nanoseconds;
+
+use super::{Done, PATIENCE, Task};
+use crate::bench::sides::{SideCommand, perform};
+use crate::messages::tell;
+
+/// How often is looked whether somebody asks.
+const LOOK: Nanoseconds = Nanoseconds::from_seconds(1);
+
+/// Serves; `directory` is the working directory.
+pub(super) fn serve(
+    directory: OwnedFd,
+    drop_command: Option<&str>,
+    mut inbox: Inbox,
+    outbox: &Outbox,
+) -> i32 {
+    let caches = PlaceCaches::new(directory);
+    while !inbox.is_over() {
+        match inbox.receive() {
+            Some(line) => match serde_json::from_slice(&line) {
+                Ok(task) => tell(outbox, &perform_task(&caches, drop_command, task)),
+                Err(_) => return 70,
+            },
+            None => inbox.wait(LOOK),
+        }
+    }
+    0
+}
+
+fn perform_task(caches: &PlaceCaches, drop_command: Option<&str>, task: Task) -> Done {
+    let done = match task {
+        Task::Drop => drop_all(caches, drop_command),
+        Task::Warm => caches.warm().map(|bytes| Done { bytes, ..Done::default() }),
+        Task::Look => caches.look().map(|look| Done {
+            // Of what is unknown nobody can say that it is not in memory.
+            errno: if look.unknown_files > 0 { libc::EOPNOTSUPP } else { 0 },
+            bytes: look.resident_bytes,
+            held_bytes: look.held_bytes,
+            ..Done::default()
+        }),
+    };
+    done.unwrap_or_else(|error| Done {
+        errno: error.raw_os_error().unwrap_or(libc::EIO),
+        doubt: Some(format!("the caches could not be made what they were to be: {error}")),
+        ..Done::default()
+    })
+}
+
+fn drop_all(caches: &PlaceCaches, drop_command: Option<&str>) -> std::io::Result<Done> {
+    let how = match caches.drop_all(Path::new("/proc/sys/vm/drop_caches"))? {
+        DropMethod::System => "Caches were made cold by syncfs and drop_caches.".to_owned(),
+        DropMethod::Files => {
+            "Caches were made cold by syncfs and posix_fadvise(DONTNEED) on each file, since only the superuser may drop all: names and \
+             attributes stayed cached."
+                .to_owned()
+        }
+    };
+    let Some(command) = drop_command else { return Ok(Done { said: Some(how), ..Done::default() }) };
+    let words = ["/bin/sh", "-c", command].map(str::to_owned).into();
+    match perform(&SideCommand { command: words, deadline: PATIENCE }, || false) {
+        Ok(()) => {
+            let said = Some(format!("{how} The command for servers was executed each time."));
+            Ok(Done { said, ..Done::default() })
+        }
+        Err(failure) => {
+            let doubt = format!("the command that drops the caches of servers {}", failure.sentence);
+            Ok(Done { errno: libc::EIO, said: Some(how), doubt: Some(doubt), ..Done::default() })
+        }
+    }
+}
