@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use iolag_model::{MemoryState, Pressure};
+use iolag_model::{MemoryLook, MemoryState, Pressure};
 
 use super::{read_at_most, read_line};
 
@@ -23,6 +23,16 @@ pub fn capture(proc: &Path) -> MemoryState {
         writeback_bytes: memory.bytes_of("Writeback"),
         available_bytes: memory.bytes_of("MemAvailable"),
     }
+}
+
+/// What the page cache, dirty and write-back have at present, from `proc` (/proc); nothing where the kernel does not tell each of them.
+pub fn look(proc: &Path) -> Option<MemoryLook> {
+    let memory = Meminfo::read(proc);
+    Some(MemoryLook {
+        page_cache_bytes: memory.bytes_of("Cached")?,
+        dirty_bytes: memory.bytes_of("Dirty")?,
+        writeback_bytes: memory.bytes_of("Writeback")?,
+    })
 }
 
 /// Memory that the kernel manages, in bytes: meminfo's `MemTotal`, a little less than what is built in.

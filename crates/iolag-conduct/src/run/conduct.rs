@@ -295,6 +295,7 @@ fn final_record(
     record.trust.extend(watched.trust.iter().cloned());
     record.anchors.extend(&watched.anchors);
     record.generator = watched.generator.clone();
+    record.memory = watched.memory.clone();
     if let Some(calibration) = watched.calibration {
         record.calibration = calibration;
     }

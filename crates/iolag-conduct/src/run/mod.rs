@@ -7,6 +7,7 @@ mod generator;
 mod halting;
 pub(crate) mod interruption;
 mod measurer;
+mod memory_watch;
 pub(crate) mod policy;
 mod recording;
 mod supervision;

@@ -6,9 +6,8 @@ use std::path::Path;
 
 use iolag_keeper::{Ending, Exchange, Hang, HangDetection, Sleeps};
 use iolag_model::{
-    Activity, Anchor, AttemptId, ClientId, ClientRecord, Clock, Coordinator, Deadlines, FailureCode,
-    MonotonicClock, MonotonicTime, Nanoseconds, OnHang, Operation, Outcome, Role, RunRecord, Sample,
-    ending::OF_MEASURER,
+    Activity, Anchor, AttemptId, ClientId, Clock, Coordinator, Deadlines, FailureCode, MonotonicClock,
+    MonotonicTime, Nanoseconds, OnHang, Operation, Outcome, Role, RunRecord, Sample, ending::OF_MEASURER,
 };
 use rustix::event::{PollFd, PollFlags, poll};
 
@@ -17,9 +16,10 @@ use crate::run::generator::GeneratorWatch;
 use crate::run::halting::{self, Halted};
 use crate::run::interruption::{Interruption, Wish};
 use crate::run::measurer::{Measurer, STOP_GRACE};
+use crate::run::memory_watch::MemoryWatch;
 use crate::run::policy::{AtSignal, Policy, Schedule};
 use crate::run::recording::Recording;
-use crate::run::telling::{Attendance, Attendant, Round};
+use crate::run::telling::{Attendance, Attendant, Round, names_of_clients};
 use crate::run::watched::Watched;
 use crate::storing::writing::Writing;
 
@@ -45,6 +45,7 @@ pub fn watch(
         policy,
         watched: Watched { anchors: vec![Anchor::take()], ..Watched::default() },
         generator: GeneratorWatch::new(Path::new("/proc")),
+        memory: MemoryWatch::new(Path::new("/proc"), MonotonicClock.now()),
         unfinished: BTreeSet::new(),
         is_over: false,
         others_are_stopped: !record.clients.iter().any(|client| client.role.is_load()),
@@ -77,7 +78,7 @@ pub fn watch(
         watch.look_at_clients(measurers, now, attendant);
         watch.look_at_endings(measurers, writing, now, attendant);
         watch.look_at_load(measurers);
-        watch.look_at_generator(measurers, now);
+        watch.look_at_host(measurers, now);
         watch.take_anchor(now);
         watch.attend(measurers, attendant);
         if measurers.iter().all(|measurer| measurer.done) {
@@ -96,6 +97,7 @@ struct Watch<'a> {
     policy: Policy,
     watched: Watched,
     generator: GeneratorWatch,
+    memory: MemoryWatch,
     /// Attempts that were recorded as not ended for the last time.
     unfinished: BTreeSet<AttemptId>,
     /// Whether nothing more is to be measured.
@@ -106,15 +108,6 @@ struct Watch<'a> {
     names: BTreeMap<u32, String>,
     /// Where each client works.
     targets: BTreeMap<u32, u16>,
-}
-
-/// A number says nothing to a user: where the client works does, which is one directory of several that a measurer may have.
-fn names_of_clients(record: &RunRecord) -> BTreeMap<u32, String> {
-    let named = |client: &ClientRecord| {
-        let target = record.targets.get(usize::from(client.target.0))?;
-        Some((client.client.0, format!("client {} in {}", client.client.0, target.name)))
-    };
-    record.clients.iter().filter_map(named).collect()
 }
 
 fn wait_for_anything(
@@ -237,8 +230,9 @@ impl Watch<'_> {
         }
     }
 
-    /// `ping` measures with its only thread: how late that is stands in its samples.
-    fn look_at_generator(&mut self, measurers: &[Measurer], now: MonotonicTime) {
+    fn look_at_host(&mut self, measurers: &[Measurer], now: MonotonicTime) {
+        self.memory.look(now);
+        // `ping` measures with its only thread: how late that is stands in its samples.
         if self.policy.schedule != Schedule::Open {
             let moving = measurers.iter().filter(|one| !one.done && one.halting.since().is_none());
             self.generator.look(self.exchange, moving.map(|measurer| measurer.messenger.child().id()), now);
@@ -487,6 +481,7 @@ impl Watch<'_> {
         self.watched.reasons.extend(self.recording.shortfall());
         self.remark_left_beside();
         self.watched.generator = self.generator.record();
+        self.watched.memory = self.memory.course(now);
         self.watched.trust.extend(halting::slept(&self.sleeps));
         for measurer in measurers.iter() {
             let who = format!("the measurer of {}", measurer.name);

@@ -1,9 +1,10 @@
 //! Who is told what happens while a run lasts: progress for a benchmark, a line per probe for a ping.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use iolag_keeper::{Exchange, Hang};
-use iolag_model::{Anchor, MonotonicTime, RunRecord, Sample};
+use iolag_model::{Anchor, ClientRecord, MonotonicTime, RunRecord, Sample};
 
 use crate::run::measurer::Measurer;
 
@@ -88,4 +89,13 @@ pub enum Attendance {
     GoOn,
     /// The run is over, whatever still hangs.
     Over,
+}
+
+/// A number says nothing to a user: where the client works does, which is one directory of several that a measurer may have.
+pub(super) fn names_of_clients(record: &RunRecord) -> BTreeMap<u32, String> {
+    let named = |client: &ClientRecord| {
+        let target = record.targets.get(usize::from(client.target.0))?;
+        Some((client.client.0, format!("client {} in {}", client.client.0, target.name)))
+    };
+    record.clients.iter().filter_map(named).collect()
 }

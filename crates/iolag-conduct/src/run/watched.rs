@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use iolag_model::{
-    Anchor, Calibration, ClientRecord, GeneratorRecord, Nanoseconds, RunRecord, TargetRecord, Trust,
+    Anchor, Calibration, ClientRecord, GeneratorRecord, MemoryCourse, Nanoseconds, RunRecord, TargetRecord,
+    Trust,
 };
 
 use crate::messages::{MeasurerEnd, SetUpOutcome};
@@ -26,6 +27,8 @@ pub struct Watched {
     pub anchors: Vec<Anchor>,
     /// What stood in the way of the generator.
     pub generator: Option<GeneratorRecord>,
+    /// What memory was taken by.
+    pub memory: Option<MemoryCourse>,
     /// What measuring costs.
     pub calibration: Option<Calibration>,
     /// What measurers said at their end, in their order.

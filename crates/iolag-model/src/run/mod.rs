@@ -9,6 +9,7 @@ mod environment;
 mod format;
 mod generator;
 mod host;
+mod memory_course;
 mod record;
 mod set_up;
 mod spec;
@@ -22,6 +23,7 @@ pub use environment::{Calibration, Environment, FileSystem, MemoryState, Pressur
 pub use format::{FormatError, FormatVersion, RUN_FORMAT, RUN_FORMAT_WITH_PING, RUN_FORMAT_WITH_TRACES};
 pub use generator::{GeneratorLimit, GeneratorRecord, HeartbeatRecord, MarkedSpan, MeasurerRecord};
 pub use host::{ClockOffset, HostRecord, HostView};
+pub use memory_course::{MEMORY_LOOKS_MAX, MemoryCourse, MemoryLook};
 pub use record::{
     ClientRecord, ContactEnd, ContactRecord, PartRecord, Rescue, RunRecord, RunState, StageRecord, TagKind,
     TagRecord, TargetRecord, Trust,

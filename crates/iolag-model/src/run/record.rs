@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Anchor, Calibration, CampaignPlan, ClientId, Environment, FileSystem, FormatVersion, GeneratorRecord,
-    HostIndex, HostRecord, HostView, MemoryState, Nanoseconds, Phase, PlaceIdentity, PutBack, Role, RunId,
-    RunSpec, StageIndex, TargetIndex,
+    HostIndex, HostRecord, HostView, MemoryCourse, MemoryState, Nanoseconds, Phase, PlaceIdentity, PutBack,
+    Role, RunId, RunSpec, StageIndex, TargetIndex,
 };
 
 /// run.json.
@@ -65,6 +65,9 @@ pub struct RunRecord {
     /// Whether it is the generator: what it had to contend with. Since 1.1; of runs that took a second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator: Option<GeneratorRecord>,
+    /// What of the first host's memory the page cache, dirty and write-back had, second by second. Since 1.1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemoryCourse>,
     /// What to know before trusting the numbers.
     pub trust: Vec<Trust>,
     /// How the numbers came about, as sentences: for example which compiler was used.
@@ -109,6 +112,7 @@ impl RunRecord {
             tags: Vec::new(),
             parts: Vec::new(),
             generator: None,
+            memory: None,
             trust: Vec::new(),
             remarks: Vec::new(),
             positions: Vec::new(),

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use iolag_analysis::RunAnalysis;
-use iolag_model::{Environment, RunId, RunRecord, RunState};
+use iolag_model::{Environment, MemoryCourse, RunId, RunRecord, RunState};
 use serde::Serialize;
 
 use crate::text::BaselineContent;
@@ -27,6 +27,8 @@ struct RunHead<'a> {
     started_realtime_ns: Option<u64>,
     state: &'a RunState,
     environment: &'a Environment,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory: Option<&'a MemoryCourse>,
 }
 
 /// Writes a document, indented; its `schema` is [`iolag_analysis::SUMMARY_SCHEMA`], with a newline at the
@@ -54,6 +56,7 @@ pub(crate) fn write_document<T: Serialize>(
         started_realtime_ns: run.anchors.first().map(|anchor| anchor.realtime_ns),
         state: &run.state,
         environment: &run.environment,
+        memory: run.memory.as_ref(),
     };
     serde_json::to_writer_pretty(&mut *writer, &Document { kind, run, analysis })?;
     writer.write_all(b"\n")
