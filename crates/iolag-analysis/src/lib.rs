@@ -34,6 +34,7 @@ pub use run::clustering::second_reading::Clustering;
 pub use run::engine::Engine;
 pub use run::figure;
 pub use run::grouping::Grouping;
+pub use run::memory::MemoryOfIterations;
 pub use run::metadata::analysis::analyse_metadata;
 pub use run::metadata::lost_objects::LostObjects;
 pub use run::metadata::self_read::{SelfReadShare, same_node_share, self_read_share};

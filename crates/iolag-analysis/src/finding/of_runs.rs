@@ -7,6 +7,7 @@ use iolag_model::{
 
 use super::table::findings;
 use super::{Finding, FollowedFailure};
+use crate::run::memory::MemoryOfIterations;
 use crate::run::metadata::lost_objects::LostObjects;
 use crate::run::metadata::stage::WorkingSetChange;
 use crate::run::ping::counts::PingCounts;
@@ -221,6 +222,8 @@ pub struct RepetitionsDiffer {
     pub comparison: RepetitionComparison,
     /// What may have done that.
     pub suspect: Suspect,
+    /// What memory had meanwhile, if that is known.
+    pub memory: Option<MemoryOfIterations>,
 }
 
 /// What may have made iterations differ.

@@ -10,6 +10,7 @@ pub mod figure;
 pub(crate) mod generator;
 pub(crate) mod group;
 pub(crate) mod grouping;
+pub(crate) mod memory;
 pub(crate) mod metadata;
 pub(crate) mod ping;
 pub(crate) mod set_up;

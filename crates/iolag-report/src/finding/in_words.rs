@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use iolag_analysis::{Finding, QuantileValue, Severity, WasFound, duration_in_words};
-use iolag_model::{Nanoseconds, Operation, SeriesKey, WallSpan};
+use iolag_model::{Nanoseconds, Operation, SeriesKey, WallSpan, format_bytes};
 use serde::Serialize;
 
 use crate::words::names::Names;
@@ -104,6 +104,8 @@ pub(super) enum EvidenceAmount {
     Probability(f64),
     /// A load average.
     Load(f64),
+    /// An amount of memory, in bytes.
+    Bytes(u64),
 }
 
 impl Evidence {
@@ -115,6 +117,11 @@ impl Evidence {
     /// `what` is a duration.
     pub(super) fn duration(what: &str, duration: Nanoseconds) -> Self {
         Self::new(what, duration.to_string(), EvidenceAmount::DurationNs(duration))
+    }
+
+    /// `what` is an amount of memory.
+    pub(super) fn memory(what: String, bytes: u64) -> Self {
+        Self { name: what, value: format_bytes(bytes), amount: Some(EvidenceAmount::Bytes(bytes)) }
     }
 
     /// `what` of the durations of an operation is `value`.

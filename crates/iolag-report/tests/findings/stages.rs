@@ -1,13 +1,14 @@
 //! Stages, working sets and findings of metadata runs, from made-up runs.
 
 use crate::scenario::{MS, S, Scenario, one_after_the_other, usb_stick};
-use crate::{Told, busy_generator, told_of_stages};
+use crate::{Told, busy_generator, document, told_of_stages};
 use iolag_analysis::{
-    LostObjects, MetadataAnalysis, RepetitionJudgement, RunFindingKind, Severity, WorkingSet,
+    LostObjects, MetadataAnalysis, RepetitionJudgement, RunAnalysis, RunFindingKind, Severity, WorkingSet,
     analyse_metadata,
 };
 use iolag_model::{
-    FailureCode, GeneratorLimit, MemoryState, Nanoseconds, Operation, Outcome, Phase, RunState,
+    FailureCode, GeneratorLimit, HostRecord, MemoryCourse, MemoryLook, MemoryState, MonotonicTime,
+    Nanoseconds, Operation, Outcome, Phase, RunState,
 };
 use proptest::prelude::*;
 
@@ -207,6 +208,61 @@ fn iterations_of_the_usb_stick_differ_by_more_than_chance() {
             "The load, told below,"
         ]
     );
+}
+
+/// Seconds of the run in which an iteration ran had much dirty memory, the others little.
+fn memory_dirty_in(scenario: &Scenario, stage: u16) -> MemoryCourse {
+    let of_stage = || scenario.samples.iter().filter(|sample| sample.stage.0 == stage);
+    let begin = of_stage().map(|sample| sample.start).min().expect("it has samples");
+    let end = of_stage().map(|sample| sample.end()).max().expect("it has samples");
+    let mut course = MemoryCourse::new(MonotonicTime(S), Nanoseconds(S));
+    let last = scenario.samples.iter().map(|sample| sample.end()).max().expect("it has samples");
+    let seconds = (1..).map(|second| MonotonicTime(second * S)).take_while(|now| *now <= last);
+    for (second, now) in (0..).zip(seconds) {
+        let dirty_bytes = if now >= begin && now < end { 812 << 20 } else { 12 << 20 };
+        course.add(
+            now,
+            MemoryLook { page_cache_bytes: (second + 1024) << 20, dirty_bytes, writeback_bytes: second },
+        );
+    }
+    course
+}
+
+#[test]
+fn what_memory_had_while_the_fastest_and_the_slowest_iteration_ran_is_told() {
+    let mut scenario = usb_stick();
+    scenario.record.memory = Some(memory_dirty_in(&scenario, 3));
+    let told = |scenario: &Scenario| {
+        let analysis = analyse_metadata(&scenario.record, &scenario.by_stage());
+        document(&RunAnalysis::Metadata(analysis))["findings"].as_array().unwrap().iter().find_map(
+            |finding| {
+                let is_of_iterations = finding["kind"] == "repetitions-differ";
+                is_of_iterations
+                    .then(|| (finding["sentence"].as_str().unwrap().to_owned(), finding["evidence"].clone()))
+            },
+        )
+    };
+    let (sentence, evidence) = told(&scenario).unwrap();
+    let (_, memory) = sentence.split_once("the slowest. ").unwrap();
+    assert_eq!(
+        memory,
+        "While the fastest ran, 12.0 MiB of the host's memory were dirty, 26 B were being written back and the page cache had 1.03 GiB; \
+         while the slowest ran, 812 MiB, 43 B and 1.04 GiB (medians)."
+    );
+    let amounts: Vec<_> = evidence.as_array().unwrap()[2..]
+        .iter()
+        .map(|one| (one["name"].clone(), one["amount"].clone()))
+        .collect();
+    let dirty = |iteration: &str, mebibytes: u64| {
+        (
+            serde_json::json!(format!("dirty memory, {iteration}")),
+            serde_json::json!({ "bytes": mebibytes << 20 }),
+        )
+    };
+    assert_eq!((amounts.len(), &amounts[..2]), (6, &[dirty("fastest", 12), dirty("slowest", 812)][..]));
+    // What the memory of one host had says nothing of another.
+    scenario.record.further_hosts = vec![HostRecord::new("login2", Vec::new())];
+    assert!(told(&scenario).unwrap().0.ends_with("as fast as the slowest."));
 }
 
 #[test]

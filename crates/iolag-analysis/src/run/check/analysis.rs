@@ -12,6 +12,7 @@ use super::verdict::{Evidence, Verdict, verdict};
 use crate::finding::of_runs::RunFinding;
 use crate::run::any_workload::footnotes;
 use crate::run::generator::{generator_busy, of_a_look};
+use crate::run::memory::memory_footnote;
 use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
 
 /// What `iolag check` found out.
@@ -108,15 +109,15 @@ pub fn analyse_check(run: &RunRecord, summaries: &Summaries) -> CheckAnalysis {
     let control = control
         .filter(|control| usize::from(control.0) < directories.len())
         .map(|control| directories.remove(usize::from(control.0)));
+    let rows = directories.iter().flat_map(|directory| &directory.summaries);
+    let mut footnotes = footnotes(rows, run.calibration.overhead_per_sample_ns);
+    footnotes.extend(memory_footnote(run));
     let busy = run.generator.as_ref().and_then(generator_busy);
     CheckAnalysis {
         schema: SUMMARY_SCHEMA,
         precision: summaries.precision,
         ranking,
-        footnotes: footnotes(
-            directories.iter().flat_map(|directory| &directory.summaries),
-            run.calibration.overhead_per_sample_ns,
-        ),
+        footnotes,
         directories,
         control,
         findings: busy.map(of_a_look).into_iter().collect(),

@@ -15,8 +15,10 @@ use crate::finding::words::share_in_words;
 use crate::run::any_workload::{common_sightings, footnotes};
 use crate::run::caches::caches_doubted;
 use crate::run::generator::{generator_busy, of_load};
+use crate::run::memory::{MemoryOfIterations, memory_during, memory_footnote, memory_of_host};
 use crate::run::sightings::{Sighting, merged};
 use crate::run::stage_names::StageKey;
+use crate::run::stage_rates::StageClock;
 use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
 use crate::run::sweep::{Repetition, RepetitionComparison, RepetitionJudgement, compare_repetitions};
 
@@ -61,7 +63,9 @@ pub fn analyse_metadata(run: &RunRecord, summaries: &Summaries) -> MetadataAnaly
     let mut findings = Vec::new();
     findings.extend(aftermath.finding(&stages));
     findings.extend(found_in_stages(&stages, &aftermath));
-    findings.extend(repetitions.as_ref().and_then(|repetitions| repetitions_differ(repetitions, run)));
+    let memory = memory_of_iterations(&stages, run, summaries);
+    findings
+        .extend(repetitions.as_ref().and_then(|repetitions| repetitions_differ(repetitions, memory, run)));
     findings.extend(host_busy(run));
     findings.extend(clients_start_late(&stages));
     findings.extend(stages_are_short(&stages));
@@ -72,6 +76,7 @@ pub fn analyse_metadata(run: &RunRecord, summaries: &Summaries) -> MetadataAnaly
     let mut footnotes = footnotes(rows, run.calibration.overhead_per_sample_ns);
     let is_as_it_is = run.spec.caches.is_default();
     footnotes.extend(self_read.filter(|_| has_other_caches(run) && is_as_it_is).and_then(caches_warm));
+    footnotes.extend(memory_footnote(run));
     let trust = run.trust.iter().cloned().chain(caches_doubted(run, &stages));
     let trust = trust.chain(summaries.unknown.trust()).collect();
     MetadataAnalysis {
@@ -120,17 +125,34 @@ fn found_in_stages(stages: &[StageAnalysis], aftermath: &Aftermath) -> Vec<RunFi
     findings
 }
 
-/// Iterations of the benchmark phase as repetitions; a part's result is the time per object, summed over
-/// operations.
+/// The iterations of the benchmark phase that were not cut off.
+fn iterations(stages: &[StageAnalysis]) -> impl Iterator<Item = &StageAnalysis> {
+    let cut = cut_off(stages).map(|cut| cut.stage);
+    stages.iter().filter(move |stage| stage.phase == Phase::Benchmark && cut != Some(stage.stage))
+}
+
+/// Iterations as repetitions; a part's result is the time per object, summed over operations.
 fn repetitions_of(stages: &[StageAnalysis]) -> Option<RepetitionComparison> {
-    let is_whole = |stage: &&StageAnalysis| cut_off(stages).is_none_or(|cut| cut.stage != stage.stage);
-    let repetitions: Vec<Repetition> = stages
-        .iter()
-        .filter(|stage| stage.phase == Phase::Benchmark)
-        .filter(is_whole)
-        .map(StageAnalysis::repetition)
-        .collect();
+    let repetitions: Vec<Repetition> = iterations(stages).map(StageAnalysis::repetition).collect();
     (repetitions.len() > 1).then(|| compare_repetitions(&repetitions))
+}
+
+/// What memory had while the fastest iteration ran, and the slowest of those that have a rate.
+fn memory_of_iterations(
+    stages: &[StageAnalysis],
+    run: &RunRecord,
+    summaries: &Summaries,
+) -> Option<MemoryOfIterations> {
+    let course = memory_of_host(run)?;
+    let rate = |stage: &StageAnalysis| stage.operations_per_second;
+    let by_rate = |one: &&StageAnalysis, other: &&StageAnalysis| rate(one).total_cmp(&rate(other));
+    let rated = || iterations(stages).filter(|stage| rate(stage) > 0.0);
+    let during =
+        |stage: &StageAnalysis| memory_during(course, StageClock::of(stage.stage, &summaries.summaries)?);
+    Some(MemoryOfIterations {
+        fastest: during(rated().max_by(by_rate)?)?,
+        slowest: during(rated().min_by(by_rate)?)?,
+    })
 }
 
 /// What lies in memory has nothing behind its caches.
@@ -154,7 +176,11 @@ fn caches_warm(share: SelfReadShare) -> Option<String> {
     })
 }
 
-fn repetitions_differ(comparison: &RepetitionComparison, run: &RunRecord) -> Option<RunFinding> {
+fn repetitions_differ(
+    comparison: &RepetitionComparison,
+    memory: Option<MemoryOfIterations>,
+    run: &RunRecord,
+) -> Option<RunFinding> {
     match comparison.judgement {
         RepetitionJudgement::Differ | RepetitionJudgement::DifferUntested => {}
         RepetitionJudgement::Alike | RepetitionJudgement::TooFew => return None,
@@ -164,7 +190,7 @@ fn repetitions_differ(comparison: &RepetitionComparison, run: &RunRecord) -> Opt
         (None, true) => Suspect::Storage,
         (None, false) => Suspect::Programs,
     };
-    let found = RunFound::RepetitionsDiffer(RepetitionsDiffer { comparison: *comparison, suspect });
+    let found = RunFound::RepetitionsDiffer(RepetitionsDiffer { comparison: *comparison, suspect, memory });
     Some(RunFinding::new(found, Severity::Warning))
 }
 

@@ -6,6 +6,7 @@ use super::copies::{CopiesTime, CopyTime, SetUpJudgement, copies, judge, median_
 use crate::finding::of_runs::RunFinding;
 use crate::run::any_workload::{common_sightings, footnotes};
 use crate::run::caches::caches_doubted;
+use crate::run::memory::memory_footnote;
 use crate::run::metadata::analysis::{host_busy, ring_waits};
 use crate::run::metadata::stage::{StageAnalysis, stage_analysis};
 use crate::run::sightings::merged;
@@ -61,6 +62,8 @@ pub(super) fn analyse_set_up(run: &RunRecord, spec: &SetUpSpec, summaries: &Summ
     findings.sort_by_key(|finding| finding.severity);
     let rows = stages.iter().flat_map(|stage| &stage.rows).map(|row| &row.summary);
     let trust = run.trust.iter().cloned().chain(caches_doubted(run, &stages));
+    let mut footnotes = footnotes(rows, run.calibration.overhead_per_sample_ns);
+    footnotes.extend(memory_footnote(run));
     SetUpAnalysis {
         schema: SUMMARY_SCHEMA,
         precision: summaries.precision,
@@ -71,7 +74,7 @@ pub(super) fn analyse_set_up(run: &RunRecord, spec: &SetUpSpec, summaries: &Summ
         copies,
         assumed: spec.assumed(),
         findings,
-        footnotes: footnotes(rows, run.calibration.overhead_per_sample_ns),
+        footnotes,
         trust: trust.chain(summaries.unknown.trust()).collect(),
         stages,
     }

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use iolag_analysis::{
-    CutOff, LateStart, LeftOut, ObjectsGone, ProcessorsBusy, RepetitionJudgement, RepetitionsDiffer,
-    RingWaits, ShortStages, Suspect, Unequal, WorkingSetChange, capitalised, factor_in_words, share_in_words,
+    CutOff, LateStart, LeftOut, MemoryOfIterations, ObjectsGone, ProcessorsBusy, RepetitionJudgement,
+    RepetitionsDiffer, RingWaits, ShortStages, Suspect, Unequal, WorkingSetChange, capitalised,
+    factor_in_words, joined, share_in_words,
 };
-use iolag_model::{counted, format_duration};
+use iolag_model::{MemoryLook, counted, format_bytes, format_duration};
 
 use super::followed::failed_in_words;
 use crate::finding::in_words::{About, Evidence, EvidenceAmount, InWords};
@@ -76,7 +77,8 @@ impl InWords for RepetitionsDiffer {
             _ => "differ by more than chance",
         };
         let factor = factor_in_words(self.comparison.factor);
-        format!("Iterations {reason}: the fastest is {factor} times as fast as the slowest.")
+        let memory = self.memory.map_or_else(String::new, memory_in_words);
+        format!("Iterations {reason}: the fastest is {factor} times as fast as the slowest.{memory}")
     }
 
     fn advice(&self) -> Cow<'static, str> {
@@ -95,8 +97,33 @@ impl InWords for RepetitionsDiffer {
         let by_chance = self.comparison.p.map(|p| {
             Evidence::new("probability by chance", format!("{p:.2e}"), EvidenceAmount::Probability(p))
         });
-        std::iter::once(fastest).chain(by_chance).collect()
+        let memory = self.memory.into_iter().flat_map(memory_evidence);
+        std::iter::once(fastest).chain(by_chance).chain(memory).collect()
     }
+}
+
+/// What memory had meanwhile, behind a sentence; what follows from it is not said.
+fn memory_in_words(MemoryOfIterations { fastest, slowest }: MemoryOfIterations) -> String {
+    let words =
+        |look: MemoryLook| [look.dirty_bytes, look.writeback_bytes, look.page_cache_bytes].map(format_bytes);
+    let [dirty, writeback, page_cache] = words(fastest);
+    let of_slowest = joined(words(slowest).to_vec());
+    format!(
+        " While the fastest ran, {dirty} of the host's memory were dirty, {writeback} were being written back and the page cache had \
+         {page_cache}; while the slowest ran, {of_slowest} (medians)."
+    )
+}
+
+fn memory_evidence(MemoryOfIterations { fastest, slowest }: MemoryOfIterations) -> [Evidence; 6] {
+    let of = |what: &str, iteration: &str, bytes| Evidence::memory(format!("{what}, {iteration}"), bytes);
+    [
+        of("dirty memory", "fastest", fastest.dirty_bytes),
+        of("dirty memory", "slowest", slowest.dirty_bytes),
+        of("write-back", "fastest", fastest.writeback_bytes),
+        of("write-back", "slowest", slowest.writeback_bytes),
+        of("page cache", "fastest", fastest.page_cache_bytes),
+        of("page cache", "slowest", slowest.page_cache_bytes),
+    ]
 }
 
 impl InWords for ProcessorsBusy {
