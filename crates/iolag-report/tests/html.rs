@@ -6,8 +6,8 @@ mod scenario;
 use iolag_analysis::figure::Figures;
 use iolag_analysis::{RunAnalysis, analyse_check, analyse_metadata, analyse_run};
 use iolag_model::{
-    CampaignPlan, ClockOffset, FailureCode, HostRecord, MonotonicTime, Nanoseconds, Operation, Outcome,
-    Pattern, Phase, RunRecord, RunState, SideRecord, WorkloadSpec,
+    CampaignPlan, ClockOffset, FailureCode, HostRecord, MemoryCourse, MemoryLook, MonotonicTime, Nanoseconds,
+    Operation, Outcome, Pattern, Phase, RunRecord, RunState, SideRecord, WorkloadSpec,
 };
 use iolag_report::{
     CampaignRun, CheckRows, Colour, HtmlReport, ReportedRun, campaign_text, check_text, write_html,
@@ -102,6 +102,28 @@ fn a_spec_becomes_a_command_that_names_everything() {
                    --precreate 3000 --objects 1000 --iterations 3 --object-size 3901 --offset 1 \
                    --phases precreate,benchmark,cleanup --on-hang continue --buffer 268435456 --deadline 15s --seed 1";
     assert!(page.contains(command), "{}", static_part(&page));
+}
+
+#[test]
+fn the_page_of_one_run_has_what_memory_had_without_a_script() {
+    let mut bench = usb_stick();
+    let mut course = MemoryCourse::new(MonotonicTime(0), Nanoseconds(1_000_000_000));
+    for second in 0..20 {
+        let look = MemoryLook {
+            page_cache_bytes: (second + 1024) << 20,
+            dirty_bytes: second << 20,
+            writeback_bytes: 0,
+        };
+        course.add(MonotonicTime(second * 1_000_000_000), look);
+    }
+    bench.record.memory = Some(course);
+    let metadata = analyse_run(&bench.record, &bench.by_stage());
+    let run = ReportedRun { record: &bench.record, analysis: &metadata };
+    let page = page_of(&[run]);
+    let section = page.split_once("<section id=\"memory\">").expect("there is one").1;
+    let section = section.split_once("</section>").expect("it ends").0;
+    assert!(section.contains("<svg") && section.contains("up to 19.0 MiB were dirty"), "{section}");
+    assert!(!page_of(&[run, run]).contains("id=\"memory\""), "a page of many runs has no figure of each");
 }
 
 #[test]

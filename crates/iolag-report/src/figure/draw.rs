@@ -4,13 +4,14 @@ use std::rc::Rc;
 
 use iolag_analysis::compare::ComparedTable;
 use iolag_analysis::figure::Figures;
-use iolag_model::TraceTimeLine;
+use iolag_model::{MemoryCourse, TraceTimeLine};
 
 use super::drawings::palette::PALETTE;
 use super::error::FigureError;
 use super::kind::{FigureKind, FigureSource};
 use super::of_histories;
 use super::of_histories::choice::{HistorySelection, PlottedHistory};
+use super::of_memory;
 use super::of_runs::choice::{Chosen, FigureSelection, Room};
 use super::of_runs::hangs::Hangs;
 use super::of_runs::{boxes, copies, ecdf, fairness, heat_map, histogram, rates, sweep, time_line};
@@ -146,9 +147,20 @@ pub(crate) fn trace_figure(
     number: usize,
 ) -> Result<DrawnFigure, FigureError> {
     let panels = if durations == Durations::Known { 2.0 } else { 1.0 };
-    let size = FigureSize::Millimetres { width: PAGE_MM, height: FRAME_MM + TRACE_PANEL_MM * panels };
+    let size = FigureSize::Millimetres { width: PAGE_MM, height: FRAME_MM + SMALL_PANEL_MM * panels };
     let mut sheet = Sheet::new(size)?;
     of_traces::draw(&mut sheet, line, durations)?;
+    DrawnFigure::new(sheet.finish(), size, number)
+}
+
+/// The `number`th figure of a page: what memory had while a run lasted.
+///
+/// # Errors
+/// If it cannot be drawn.
+pub(crate) fn memory_figure(course: &MemoryCourse, number: usize) -> Result<DrawnFigure, FigureError> {
+    let size = FigureSize::Millimetres { width: PAGE_MM, height: FRAME_MM + SMALL_PANEL_MM * 2.0 };
+    let mut sheet = Sheet::new(size)?;
+    of_memory::draw(&mut sheet, course)?;
     DrawnFigure::new(sheet.finish(), size, number)
 }
 
@@ -157,7 +169,7 @@ const PAGE_MM: f64 = 200.0;
 const FRAME_MM: f64 = 40.0;
 const LINE_MM: f64 = 5.0;
 const PANEL_MM: f64 = 60.0;
-const TRACE_PANEL_MM: f64 = 32.0;
+const SMALL_PANEL_MM: f64 = 32.0;
 const HEIGHT_MM_MAX: f64 = 900.0;
 
 fn written(

@@ -16,6 +16,7 @@ mod drawings;
 mod error;
 mod kind;
 mod of_histories;
+mod of_memory;
 mod of_runs;
 mod of_sides;
 mod of_traces;
@@ -27,7 +28,7 @@ mod terminal;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub(crate) use draw::{DrawnFigure, comparison_figures, trace_figure};
+pub(crate) use draw::{DrawnFigure, comparison_figures, memory_figure, trace_figure};
 pub use draw::{FigureForm, VECTOR_POINTS_MAX, draw_comparison_figure, draw_figure, draw_history_figure};
 pub use error::FigureError;
 pub use kind::{FigureKind, FigureSource};

@@ -2,6 +2,7 @@
 
 mod bad_moments;
 mod head;
+mod memory;
 mod method;
 mod names;
 mod over_time;

@@ -6,6 +6,7 @@ use iolag_analysis::figure::Figures;
 
 use super::bad_moments::bad_moments;
 use super::head::{answer, findings, proof, title};
+use super::memory::memory;
 use super::method::{commands, configuration, method};
 use super::names::run_names;
 use super::over_time::over_time;
@@ -87,6 +88,9 @@ fn write_static(
     }
     page.raw("</section>\n");
     write_figures(report, names, page)?;
+    if let [run] = report.runs {
+        memory(run.record, page)?;
+    }
     for (run, name) in report.runs.iter().zip(names) {
         tree(judged(run.analysis).tree(), Some(name.as_str()).filter(|_| !is_alone), page);
     }
