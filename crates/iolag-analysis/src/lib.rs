@@ -34,7 +34,6 @@ pub use run::clustering::second_reading::Clustering;
 pub use run::engine::Engine;
 pub use run::figure;
 pub use run::grouping::Grouping;
-pub use run::memory::MemoryOfIterations;
 pub use run::metadata::analysis::analyse_metadata;
 pub use run::metadata::lost_objects::LostObjects;
 pub use run::metadata::self_read::{SelfReadShare, same_node_share, self_read_share};
@@ -54,6 +53,7 @@ pub use run::summary::{
     SUMMARY_SCHEMA, Silence, StageClient, StageEnding, Summaries, Summary, SummaryKey, TwoModes,
     UnknownSamples,
 };
+pub use run::surroundings::memory::MemoryOfIterations;
 pub use run::sweep::{
     RATES_NEEDED, REPETITION_FACTOR, REPETITION_SIGNIFICANCE, Repetition, RepetitionComparison,
     RepetitionJudgement, SWEEP_SIZES_NEEDED, Stability, SweepPoint, compare_repetitions, stable_from,

@@ -7,11 +7,11 @@ use iolag_model::{
 
 use super::table::findings;
 use super::{Finding, FollowedFailure};
-use crate::run::memory::MemoryOfIterations;
 use crate::run::metadata::lost_objects::LostObjects;
 use crate::run::metadata::stage::WorkingSetChange;
 use crate::run::ping::counts::PingCounts;
 use crate::run::summary::TwoModes;
+use crate::run::surroundings::memory::MemoryOfIterations;
 use crate::run::sweep::RepetitionComparison;
 use crate::run::trace::lists::{Searched, SetVariables};
 use crate::statistics::quantile::censored::QuantileValue;

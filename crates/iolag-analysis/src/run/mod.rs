@@ -1,16 +1,13 @@
 //! Runs: from batches of samples to summaries, and from these to findings and verdicts of each kind of run.
 
 pub(crate) mod any_workload;
-pub(crate) mod caches;
 pub(crate) mod check;
 pub(crate) mod clustering;
 pub(crate) mod durations;
 pub(crate) mod engine;
 pub mod figure;
-pub(crate) mod generator;
 pub(crate) mod group;
 pub(crate) mod grouping;
-pub(crate) mod memory;
 pub(crate) mod metadata;
 pub(crate) mod ping;
 pub(crate) mod set_up;
@@ -19,6 +16,7 @@ pub(crate) mod stage_names;
 pub(crate) mod stage_rates;
 pub(crate) mod stream;
 pub(crate) mod summary;
+pub(crate) mod surroundings;
 pub(crate) mod sweep;
 pub(crate) mod trace;
 pub(crate) mod values;

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use iolag_model::{Nanoseconds, RunRecord, WorkloadSpec, whatever_workload};
 
-pub use super::caches::StageCaches;
 pub use super::check::analysis::CheckAnalysis;
 use super::grouping::Grouping;
 pub use super::metadata::analysis::MetadataAnalysis;
@@ -13,6 +12,7 @@ pub use super::set_up::analysis::{SetUpAnalysis, SetUpCalls};
 pub use super::set_up::copies::{CopiesTime, CopyEnding, CopyTime, SetUpJudgement};
 pub use super::stream::analysis::{StreamAnalysis, StreamPhase};
 use super::summary::Summaries;
+pub use super::surroundings::caches::StageCaches;
 pub use super::trace::analysis::TraceAnalysis;
 use super::values::{CellStages, RunQuantity};
 use crate::statistics::interval::share_over::DEFAULT_THRESHOLDS;

@@ -11,9 +11,9 @@ use super::stopped::Stopped;
 use super::verdict::{Evidence, Verdict, verdict};
 use crate::finding::of_runs::RunFinding;
 use crate::run::any_workload::footnotes;
-use crate::run::generator::{generator_busy, of_a_look};
-use crate::run::memory::memory_footnote;
 use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
+use crate::run::surroundings::generator::{generator_busy, of_a_look};
+use crate::run::surroundings::memory::memory_footnote;
 
 /// What `iolag check` found out.
 #[derive(Debug, Clone, PartialEq)]

@@ -13,13 +13,13 @@ use crate::finding::of_runs::{
 };
 use crate::finding::words::share_in_words;
 use crate::run::any_workload::{common_sightings, footnotes};
-use crate::run::caches::caches_doubted;
-use crate::run::generator::{generator_busy, of_load};
-use crate::run::memory::{MemoryOfIterations, memory_during, memory_footnote, memory_of_host};
 use crate::run::sightings::{Sighting, merged};
 use crate::run::stage_names::StageKey;
 use crate::run::stage_rates::StageClock;
 use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
+use crate::run::surroundings::caches::caches_doubted;
+use crate::run::surroundings::generator::{generator_busy, of_load};
+use crate::run::surroundings::memory::{MemoryOfIterations, memory_during, memory_footnote, memory_of_host};
 use crate::run::sweep::{Repetition, RepetitionComparison, RepetitionJudgement, compare_repetitions};
 
 /// What a metadata run says.

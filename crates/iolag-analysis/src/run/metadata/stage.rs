@@ -3,10 +3,10 @@
 use iolag_model::{Level, Operation, Phase, StageIndex, StageRecord};
 use serde::{Deserialize, Serialize};
 
-use crate::run::caches::StageCaches;
 use crate::run::stage_names::{StageKey, stage_name};
 use crate::run::stage_rates::{StageClock, StageTimes};
 use crate::run::summary::{ErrorCount, StageClient, Summaries, Summary};
+use crate::run::surroundings::caches::StageCaches;
 use crate::run::sweep::Repetition;
 
 const MEBIBYTE: f64 = 1_048_576.0;

@@ -5,13 +5,13 @@ use iolag_model::{Operation, Phase, RunRecord, SetUpSpec, Trust};
 use super::copies::{CopiesTime, CopyTime, SetUpJudgement, copies, judge, median_of_copies};
 use crate::finding::of_runs::RunFinding;
 use crate::run::any_workload::{common_sightings, footnotes};
-use crate::run::caches::caches_doubted;
-use crate::run::memory::memory_footnote;
 use crate::run::metadata::analysis::{host_busy, ring_waits};
 use crate::run::metadata::stage::{StageAnalysis, stage_analysis};
 use crate::run::sightings::merged;
 use crate::run::stage_names::StageKey;
 use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
+use crate::run::surroundings::caches::caches_doubted;
+use crate::run::surroundings::memory::memory_footnote;
 
 /// What a set-up says.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,7 +7,6 @@ use super::analysed::block_of;
 use super::from_cache::read_from_cache;
 use crate::finding::of_runs::RunFinding;
 use crate::run::any_workload::{common_sightings, footnotes};
-use crate::run::caches::caches_doubted;
 use crate::run::metadata::analysis::{host_busy, ring_waits};
 use crate::run::metadata::stage::{StageAnalysis, stage_analysis};
 use crate::run::metadata::stage_endings::count_unfinished;
@@ -15,6 +14,8 @@ use crate::run::metadata::stage_findings::{clients_start_late, stage_cut_off};
 use crate::run::sightings::merged;
 use crate::run::stage_names::StageKey;
 use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
+use crate::run::surroundings::caches::caches_doubted;
+use crate::run::surroundings::memory::memory_footnote;
 
 /// What a stream says.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,6 +75,8 @@ pub(super) fn analyse_stream(run: &RunRecord, spec: &StreamSpec, summaries: &Sum
     findings.extend(ring_waits(summaries));
     findings.sort_by_key(|finding| finding.severity);
     let rows = stages.iter().flat_map(|stage| &stage.rows).map(|row| &row.summary);
+    let mut footnotes = footnotes(rows, run.calibration.overhead_per_sample_ns);
+    footnotes.extend(memory_footnote(run));
     let trust = run.trust.iter().cloned().chain(read_from_cache(run, spec));
     let trust = trust.chain(caches_doubted(run, &stages));
     StreamAnalysis {
@@ -82,7 +85,7 @@ pub(super) fn analyse_stream(run: &RunRecord, spec: &StreamSpec, summaries: &Sum
         target: run.targets.first().map_or_else(String::new, |target| target.name.clone()),
         phases,
         findings,
-        footnotes: footnotes(rows, run.calibration.overhead_per_sample_ns),
+        footnotes,
         stages,
         trust: trust.chain(summaries.unknown.trust()).collect(),
     }

@@ -5,9 +5,9 @@ use iolag_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::metadata::stage::StageAnalysis;
-use super::stage_names::stage_name;
-use super::summary::{Summaries, Summary};
+use crate::run::metadata::stage::StageAnalysis;
+use crate::run::stage_names::stage_name;
+use crate::run::summary::{Summaries, Summary};
 
 /// Up to this share of the files may be in memory where caches are cold, or missing where they are warm.
 const SHARE_MAX: f64 = 0.01;
@@ -28,7 +28,7 @@ pub struct StageCaches {
 }
 
 impl StageCaches {
-    pub(super) fn of(stage: StageIndex, summaries: &Summaries) -> Option<Self> {
+    pub(crate) fn of(stage: StageIndex, summaries: &Summaries) -> Option<Self> {
         let of = |operation| -> Option<&Summary> {
             let is_it = |one: &&Summary| (one.key.stage, one.key.operation) == (Some(stage), operation);
             summaries.summaries.iter().find(is_it)
@@ -63,7 +63,7 @@ impl StageCaches {
 }
 
 /// A doubt for each way in which caches were not what they were to be.
-pub(super) fn caches_doubted(run: &RunRecord, stages: &[StageAnalysis]) -> Vec<Trust> {
+pub(crate) fn caches_doubted(run: &RunRecord, stages: &[StageAnalysis]) -> Vec<Trust> {
     let wish = run.spec.caches.wish;
     let named = |is_meant: &dyn Fn(&StageCaches) -> bool| -> Vec<(String, StageCaches)> {
         let of = |stage: &StageAnalysis| {

@@ -2,8 +2,8 @@
 
 use iolag_model::{MemoryCourse, MemoryLook, RunRecord, format_bytes};
 
-use super::stage_rates::StageClock;
 use crate::finding::words::joined;
+use crate::run::stage_rates::StageClock;
 use crate::statistics::quantile::censored::median_of;
 
 /// Less than this much is on any host, and told of none.
