@@ -19,6 +19,7 @@ pub use judged::run_text;
 pub(crate) use judged::{Row, Verdict, judged};
 pub use metadata::text::metadata_text;
 pub use ping::text::ping_text;
+pub use stream::campaign::{StreamRun, streams_text};
 pub(crate) use trace::over_time::OverTime;
 pub(crate) use trace::tables::TraceTable;
 pub(crate) use trace::tree::{branch_name, whole_tree};

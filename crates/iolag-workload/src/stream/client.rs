@@ -56,7 +56,8 @@ enum State {
 struct Work {
     course: Course,
     begin: MonotonicTime,
-    processor_time: Nanoseconds,
+    /// When its first operation had ended: before, the client waited for the others, if need be actively.
+    processor_time: Option<Nanoseconds>,
     asked: u64,
     ended: u64,
     synced: u64,
@@ -69,11 +70,11 @@ struct Work {
 }
 
 impl Work {
-    const fn new(course: Course, begin: MonotonicTime, processor_time: Nanoseconds) -> Self {
+    const fn new(course: Course, begin: MonotonicTime) -> Self {
         Self {
             course,
             begin,
-            processor_time,
+            processor_time: None,
             asked: 0,
             ended: 0,
             synced: 0,
@@ -121,7 +122,7 @@ impl<P: FnMut() -> Nanoseconds> StreamClient<P> {
             place: 0,
             state: State::Before,
             extent: None,
-            work: Work::new(Course::NEW_FILE, MonotonicTime(0), Nanoseconds::ZERO),
+            work: Work::new(Course::NEW_FILE, MonotonicTime(0)),
         }
     }
 
@@ -234,12 +235,19 @@ impl<P: FnMut() -> Nanoseconds> StreamClient<P> {
             *extent = self.work.failed_at.unwrap_or(self.work.asked);
         }
         self.state = State::Ending;
-        let taken = Nanoseconds((self.processor_time)().0.saturating_sub(self.work.processor_time.0));
+        let Some(before) = self.work.processor_time else { return self.leave_stage() };
+        let taken = Nanoseconds((self.processor_time)().0.saturating_sub(before.0));
         let begin = self.work.begin;
         // The loop gives it its attempt.
         let attempt = AttemptId::new(ClientId(0), 0);
         let sample = Sample::new(attempt, Operation::ProcessorTime, begin, begin, taken);
         Step::Note(Note { sample, number: None, blocker: None })
+    }
+
+    const fn leave_stage(&mut self) -> Step {
+        self.place += 1;
+        self.state = State::Before;
+        Step::End
     }
 
     fn begin(&mut self) -> Step {
@@ -269,17 +277,16 @@ impl<P: FnMut() -> Nanoseconds + Send> Client for StreamClient<P> {
             State::InBlocks => self.go_on(now),
             State::MakingDirectory | State::Closing | State::RemovingDirectory => self.end(),
             State::Removing => self.ask(State::RemovingDirectory, Operation::RemoveDirectory, 0),
-            State::Ending => {
-                self.place += 1;
-                self.state = State::Before;
-                Step::End
-            }
+            State::Ending => self.leave_stage(),
             // Asked without having met: the run is over for everybody.
             State::Entering => Step::Finished,
         }
     }
 
     fn completed(&mut self, request: &Request, done: &Done) {
+        if self.work.processor_time.is_none() {
+            self.work.processor_time = Some((self.processor_time)());
+        }
         let is_block = request.operation.block_direction().is_some();
         self.work.bytes += if is_block { done.completion.bytes } else { 0 };
         self.work.ended += u64::from(is_block);
@@ -308,8 +315,7 @@ impl<P: FnMut() -> Nanoseconds + Send> Client for StreamClient<P> {
     }
 
     fn met(&mut self, _meeting: &Meeting, now: MonotonicTime) {
-        let processor_time = (self.processor_time)();
-        self.work = Work::new(self.course(), now, processor_time);
+        self.work = Work::new(self.course(), now);
         self.state = State::Begun;
     }
 }

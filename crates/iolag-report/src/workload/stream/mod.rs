@@ -1,5 +1,6 @@
 //! Streams.
 
+pub(super) mod campaign;
 mod described;
 mod judged;
 mod text;

@@ -8,8 +8,8 @@ use iolag_analysis::{MetadataAnalysis, RunAnalysis, analyse_metadata, analyse_ru
 use iolag_conduct::{
     Campaign, Conductor, ExitCode, Failure, PlannedRun, Stored, not_put_back, summarise, values_of,
 };
-use iolag_model::{RunId, RunRecord, RunState, counted, format_count};
-use iolag_report::{CampaignRun, campaign_text, copies_text};
+use iolag_model::{RunId, RunRecord, RunState, counted, format_bytes, format_count};
+use iolag_report::{CampaignRun, StreamRun, campaign_text, copies_text, streams_text};
 use iolag_store::RunDirectory;
 use serde::{Deserialize, Serialize};
 
@@ -131,11 +131,13 @@ pub fn title(run: &PlannedRun) -> String {
     };
     let objects =
         precreated_objects(run).map(|objects| format!(", {} objects per dataset", format_count(objects)));
+    let blocks = run.point.spec.workload.stream();
+    let blocks = blocks.map(|stream| format!(", blocks of {}", format_bytes(stream.block_bytes)));
     format!(
         "{}, {}{}, repetition {}",
         run.point.side.shown(),
         clients,
-        objects.unwrap_or_default(),
+        objects.or(blocks).unwrap_or_default(),
         run.repetition
     )
 }
@@ -144,14 +146,15 @@ pub fn title(run: &PlannedRun) -> String {
 pub fn has_table(campaign: &Campaign) -> bool {
     campaign.runs.len() > 1
         && (campaign.runs.iter().all(|run| precreated_objects(run).is_some())
-            || campaign.runs.iter().all(|run| run.point.spec.workload.set_up().is_some()))
+            || campaign.runs.iter().all(|run| run.point.spec.workload.set_up().is_some())
+            || campaign.runs.iter().all(|run| run.point.spec.workload.stream().is_some()))
 }
 
 fn precreated_objects(run: &PlannedRun) -> Option<u64> {
     Some(run.point.spec.workload.metadata()?.precreated_objects)
 }
 
-/// The runs side by side: see [`campaign_text`] and [`copies_text`].
+/// The runs side by side: see [`campaign_text`], [`copies_text`] and [`streams_text`].
 pub fn text(runs: &[(&PlannedRun, &Stored)], look: Look) -> String {
     let analyses: Vec<RunAnalysis> =
         runs.iter().map(|(_, stored)| analyse_run(&stored.record, &stored.summaries)).collect();
@@ -160,10 +163,31 @@ pub fn text(runs: &[(&PlannedRun, &Stored)], look: Look) -> String {
         _ => None,
     });
     let figures = copies_figures(set_ups);
-    match figures.is_empty() {
-        true => text_of_metadata(runs, look),
-        false => copies_text(&figures, look.width, look.colour),
+    if !figures.is_empty() {
+        return copies_text(&figures, look.width, look.colour);
     }
+    match runs.iter().any(|(run, _)| run.point.spec.workload.stream().is_some()) {
+        true => text_of_streams(runs, &analyses, look),
+        false => text_of_metadata(runs, look),
+    }
+}
+
+fn text_of_streams(runs: &[(&PlannedRun, &Stored)], analyses: &[RunAnalysis], look: Look) -> String {
+    let names: Vec<String> = runs.iter().map(|(run, _)| run.point.side.shown()).collect();
+    let mut rows = Vec::new();
+    for (((run, stored), analysis), target) in runs.iter().zip(analyses).zip(&names) {
+        if let (RunAnalysis::Stream(analysis), Some(spec)) = (analysis, run.point.spec.workload.stream()) {
+            rows.push(StreamRun {
+                id: stored.record.id.as_str(),
+                target,
+                clients: run.point.spec.clients,
+                block_bytes: spec.block_bytes,
+                repetition: run.repetition,
+                analysis,
+            });
+        }
+    }
+    streams_text(&rows, look.colour)
 }
 
 fn text_of_metadata(runs: &[(&PlannedRun, &Stored)], look: Look) -> String {
