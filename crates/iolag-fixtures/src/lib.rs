@@ -5,6 +5,7 @@
 //! - [`LoopMount`], [`TmpfsMount`]: small real file systems for "full" and "read-only"; [`BindMount`] shows one at a second place,
 //!   where it can be unmounted in mid-run.
 //! - [`SshfsMount`]: the sshfs that people use, on OpenSSH's server of files.
+//! - [`Throttle`]: a cap on what a process gets of a block device.
 //! - [`PostgresServer`]: a real PostgreSQL, as an unprivileged user, on a socket and a port of the loopback.
 //! - [`made_up_series`]: series of a history, made by hand.
 //! - [`Alone`]: the coordinator of a client that meets nobody.
@@ -28,6 +29,7 @@ mod passthrough;
 mod postgres_server;
 mod skipping;
 mod sshfs_mount;
+mod throttle;
 
 pub use alone::Alone;
 pub use fuse_daemon::{DaemonError, USUAL_LIFE, serve};
@@ -37,3 +39,4 @@ pub use mounts::{BindMount, LoopMount, TmpfsMount};
 pub use postgres_server::PostgresServer;
 pub use skipping::{SKIPPED_FILE_VARIABLE, current_test, skip, skip_unless_root, tell_what_is_left};
 pub use sshfs_mount::SshfsMount;
+pub use throttle::Throttle;

@@ -49,9 +49,16 @@ export interface Shown {
 
 const EVERYTHING = "everything";
 
+/** What makes or removes what is measured. */
+const BESIDE: ReadonlySet<string | null> = new Set(["precreate", "cleanup", "tree-create", "tree-remove"]);
+
+/** Those of what was measured first: on them is what people want to see. */
 export function levelsOf(report: Report): Level[] {
-  const present = new Set(report.figures.runs.flatMap((run) => run.series.map((series) => series.level)));
-  return LEVELS.map(([level]) => level).filter((level) => present.has(level));
+  const all = report.figures.runs.flatMap((run) => run.series.map((series) => ({ level: series.level, phase: phaseOf(run, series) })));
+  const present = new Set(all.map(({ level }) => level));
+  const measured = new Set(all.filter(({ level, phase }) => level !== "harness" && !BESIDE.has(phase)).map(({ level }) => level));
+  const levels = LEVELS.map(([level]) => level).filter((level) => present.has(level));
+  return [...levels].sort((left, right) => Number(measured.has(right)) - Number(measured.has(left)));
 }
 
 export function phaseOf(run: RunFigures, series: Series): string | null {
@@ -64,7 +71,7 @@ export function phaseOf(run: RunFigures, series: Series): string | null {
 const stageOf = ({ run }: RunFigures, { part }: Series): StageFacts | undefined =>
   part !== null && "stage" in part ? run.stages.find(({ stage }) => stage === part.stage) : undefined;
 
-/** Phases of a level, the benchmark first: it is what was to be measured. */
+/** Phases of a level, the benchmark first, and what makes or removes what is measured last. */
 export function phasesOf(report: Report, level: Level): string[] {
   const found = new Set<string>();
   for (const run of report.figures.runs) {
@@ -73,7 +80,8 @@ export function phasesOf(report: Report, level: Level): string[] {
       if (series.level === level && phase !== null) found.add(phase);
     }
   }
-  return [...found].sort((left, right) => Number(right === "benchmark") - Number(left === "benchmark"));
+  const rank = (phase: string): number => (phase === "benchmark" ? 0 : BESIDE.has(phase) ? 2 : 1);
+  return [...found].sort((left, right) => rank(left) - rank(right));
 }
 
 /** Series of the level and phase, in the order of the runs. */

@@ -18,5 +18,6 @@ mod set_up;
 mod signals;
 mod stopped;
 mod stores;
+mod streams;
 mod targets;
 mod whole_mount;

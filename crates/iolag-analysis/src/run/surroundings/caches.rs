@@ -100,7 +100,7 @@ pub(crate) fn caches_doubted(run: &RunRecord, stages: &[StageAnalysis]) -> Vec<T
         };
         doubts.push(Trust {
             doubt: format!(
-                "caches were to be {wish}, and before {name} {} of {} were in memory{more}",
+                "caches were to be {wish}, and before {name}, {} of {} were in memory{more}",
                 format_bytes(resident),
                 format_bytes(held)
             ),

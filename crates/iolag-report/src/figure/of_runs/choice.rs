@@ -336,11 +336,25 @@ fn level_of(runs: &[&RunFigures], selection: &FigureSelection) -> Option<Level> 
     if !selection.operations.is_empty() {
         return None;
     }
-    let has = |level: &Level| {
-        let mut series = runs.iter().flat_map(|run| &run.series);
-        series.any(|series| series.level == *level && series.attempts > 0)
+    let levels = [Level::Task, Level::Object, Level::Call, Level::Stream, Level::Harness];
+    let has = |level: &Level, is_meant: fn(&RunFigures, &Series) -> bool| {
+        let mut series = runs.iter().flat_map(|run| run.series.iter().map(move |series| (run, series)));
+        series.any(|(run, series)| series.level == *level && series.attempts > 0 && is_meant(run, series))
     };
-    [Level::Task, Level::Object, Level::Call, Level::Stream, Level::Harness].into_iter().find(has)
+    let measured = levels.into_iter().find(|level| *level != Level::Harness && has(level, is_measured));
+    measured.or_else(|| levels.into_iter().find(|level| has(level, |_, _| true)))
+}
+
+/// Whether it is of a phase that does not only make or remove what is measured.
+fn is_measured(run: &RunFigures, series: &Series) -> bool {
+    let phase = match series.part {
+        Some(SeriesPart::Phase(phase)) => Some(phase),
+        Some(SeriesPart::Stage(stage)) => {
+            run.run.stages.iter().find(|known| known.stage == stage).map(|known| known.phase)
+        }
+        Some(SeriesPart::Client(_)) | None => None,
+    };
+    !matches!(phase, Some(Phase::Precreate | Phase::Cleanup | Phase::TreeCreate | Phase::TreeRemove))
 }
 
 fn clients_in_words(clients: &[RangeInclusive<u32>]) -> String {

@@ -252,7 +252,8 @@ impl FigurePlan {
 
 /// Stages, or with many of them phases; nothing for runs whose stages are rounds of the same.
 fn parts_of(record: &RunRecord) -> (Vec<SeriesPart>, Vec<Option<u16>>) {
-    if record.spec.workload.metadata().is_none() || record.stages.is_empty() {
+    let tells_stages_apart = analysed(&record.spec.workload).grouping(record).stages.is_some();
+    if !tells_stages_apart || record.stages.is_empty() {
         return (Vec::new(), Vec::new());
     }
     let by_stage = record.stages.len() <= STAGES_APART_MAX;

@@ -1,0 +1,124 @@
+//! Streams where it is known how fast they are, how long something takes, and when the storage is full.
+
+use std::time::Duration;
+
+use iolag_fixtures::{FuseCall, FuseMount, LoopMount, Throttle, TmpfsMount};
+use serde_json::Value;
+
+use crate::support::{Finished, Running, Scene, leftovers};
+
+fn phase<'a>(run: &'a Value, name: &str) -> &'a Value {
+    let phases = run["phases"].as_array().unwrap();
+    phases.iter().find(|phase| phase["phase"] == name).unwrap_or_else(|| panic!("{name}: {run:#}"))
+}
+
+fn document(done: &Finished) -> Value {
+    assert_eq!(done.code, Some(0), "{done:?}");
+    serde_json::from_str(&done.stdout).unwrap()
+}
+
+/// The higher of two: what the machine adds only makes it lower. So long that what the controller lets through at once, before it has
+/// counted, is little of it.
+fn bytes_per_second(
+    scene: &Scene,
+    mount: &LoopMount,
+    throttle: &Throttle,
+    megabytes_per_second: u64,
+) -> [f64; 2] {
+    throttle.cap(megabytes_per_second << 20).unwrap();
+    let target = mount.path().to_str().unwrap();
+    let size = format!("{}MiB", 3 * megabytes_per_second);
+    let words = [
+        "bench", "stream", target, "-s", &size, "--io", "direct", "--fsync", "never", "--format", "json",
+        "-q",
+    ];
+    let mut highest = [0.0_f64; 2];
+    for _ in 0..2 {
+        let mut command = scene.command(&words);
+        throttle.hold(&mut command).unwrap();
+        let run = document(&Running::start(command).finish());
+        for (best, name) in highest.iter_mut().zip(["write", "read"]) {
+            *best = best.max(phase(&run, name)["bytes_per_second"].as_f64().unwrap());
+        }
+    }
+    highest
+}
+
+#[test]
+fn a_device_that_gives_twice_as_much_is_twice_as_fast() {
+    let scene = Scene::new();
+    let Some(mount) = LoopMount::ext4(160) else { return };
+    let Some(throttle) = Throttle::new(mount.path()) else { return };
+    let slow = bytes_per_second(&scene, &mount, &throttle, 20);
+    let fast = bytes_per_second(&scene, &mount, &throttle, 40);
+    for (slow, fast) in slow.into_iter().zip(fast) {
+        let factor = fast / slow;
+        assert!((1.9..=2.1).contains(&factor), "{slow} and {fast} bytes per second: {factor}");
+    }
+    scene.assert_nobody_is_left();
+}
+
+#[test]
+fn what_an_fsync_takes_is_in_the_time_of_the_write_and_not_in_its_blocks() {
+    let scene = Scene::new();
+    let Some(fuse) = FuseMount::start(&scene.target()) else { return };
+    let delay = Duration::from_millis(300);
+    fuse.delay(FuseCall::Fsync, "file-*", delay);
+    let words = [
+        "bench",
+        "stream",
+        fuse.path().to_str().unwrap(),
+        "-s",
+        "1MiB",
+        "-b",
+        "256KiB",
+        "--format",
+        "json",
+        "-q",
+    ];
+    let run = document(&scene.run(&words));
+    let delay_ns = delay.as_nanos() as u64;
+    assert!(phase(&run, "write")["time_ns"].as_u64().unwrap() >= delay_ns);
+    let rows = run["stages"][1]["rows"].as_array().unwrap();
+    let shortest = |operation: &str| {
+        let row = rows.iter().find(|row| row["summary"]["operation"] == operation).unwrap();
+        row["summary"]["durations"]["min"]["exactly_ns"].as_u64().unwrap()
+    };
+    assert!(shortest("stream.fsync") >= delay_ns);
+    assert!(shortest("stream.write") < delay_ns);
+    assert_eq!(leftovers(&scene.target()).len(), 0);
+}
+
+#[test]
+fn a_storage_that_is_full_in_the_middle_of_a_write_is_told_and_left_empty() {
+    let scene = Scene::new();
+    let Some(mount) = TmpfsMount::new(16 << 20) else { return };
+    let target = mount.path().to_str().unwrap();
+    // Somebody else fills it after there was room, before the first block.
+    let filler = mount.path().join("somebody-else");
+    let fill = format!("head -c 12M /dev/zero > {}", filler.display());
+    let words = [
+        "bench",
+        "stream",
+        target,
+        "-s",
+        "8MiB",
+        "-b",
+        "1MiB",
+        "--caches",
+        "cold",
+        "--drop-command",
+        &fill,
+        "-q",
+    ];
+    let done = scene.run(&words);
+    assert_eq!(done.code, Some(4), "{done:?}");
+    assert!(done.stdout.contains("client 0 broke off write after "), "{done:?}");
+    assert!(done.stdout.contains(" of 8.00 MiB: stream.write failed: "), "{done:?}");
+    std::fs::remove_file(filler).unwrap();
+    assert_eq!(leftovers(mount.path()).len(), 0);
+    // Now there is room, and not enough for two of them: that is known before anything is written.
+    let refused = scene.run(&["bench", "stream", target, "-s", "9MiB", "-n", "2"]);
+    assert_eq!(refused.code, Some(3), "{refused:?}");
+    assert!(refused.stderr.contains("reduce --file-size or --clients"), "{refused:?}");
+}
