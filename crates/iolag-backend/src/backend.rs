@@ -50,6 +50,16 @@ pub trait Backend: Send + Sync {
         None
     }
 
+    /// Opens one client's session that has up to so many requests in flight at once, one in each lane, if the backend declares a
+    /// [`Queue`](crate::Queue). Called by the thread that will use it.
+    fn open_lanes(
+        &self,
+        _options: &SessionOptions,
+        _lanes: u32,
+    ) -> Option<Result<Box<dyn LaneSession>, BackendError>> {
+        None
+    }
+
     /// Counts the objects of a dataset, untimed: what is really there.
     ///
     /// # Errors
@@ -148,7 +158,7 @@ pub trait AsyncSession: Send {
 
 /// One client's connection that has several requests in flight, one in each lane, used by one thread.
 pub trait LaneSession: Send {
-    /// As [`Session::prepare`].
+    /// As [`Session::prepare`]. Until the request is submitted no other is prepared.
     fn prepare(&mut self, lane: u32, request: &Request);
 
     /// Hands the prepared request over and does not wait for its end. After the clock was read.
@@ -370,6 +380,12 @@ pub enum BackendError {
         bytes: u64,
         /// What is possible.
         bytes_max: u64,
+    },
+    /// Its sessions have one request in flight.
+    #[error("{target} takes one request at a time: choose --engine sync")]
+    NoQueue {
+        /// The target, secrets removed.
+        target: String,
     },
     /// There is no working set to go on with.
     #[error("there is no working set in {path}: run the precreate phase first")]

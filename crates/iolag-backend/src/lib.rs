@@ -16,6 +16,7 @@ pub mod conformance;
 mod content;
 mod delayed;
 mod faulty;
+mod held_back;
 mod memory;
 mod names;
 mod paged;
@@ -37,11 +38,14 @@ pub use blocks::Blocks;
 pub use caches::CacheMaker;
 pub use memory::MemoryBackend;
 pub use names::NameTable;
-pub use posix::{CacheLook, DropMethod, PlaceCaches, PosixBackend, PosixSession, WORKING_NAME, token_name};
+pub use posix::{
+    CacheLook, DropMethod, PlaceCaches, PosixBackend, PosixSession, WORKING_NAME, ring_refusal, token_name,
+};
 pub use redact::{redact, redact_argument, redact_command, redact_line};
 pub use request::{Completion, MARKS_MAX, Mark, ObjectKey, Request};
 pub use semantics::{
-    Datasets, Descriptors, FullDataset, MissingDelete, ObjectNames, PlaceProof, Semantics, SessionOpening,
+    Datasets, Descriptors, FullDataset, MissingDelete, ObjectNames, PlaceProof, Queue, Semantics,
+    SessionOpening,
 };
 pub use tags::TagTable;
 pub use target::Target;

@@ -17,6 +17,8 @@ pub struct Semantics {
     pub opening: SessionOpening,
     /// Which objects it can be asked for.
     pub objects: ObjectNames,
+    /// Whether a session can have several requests in flight at once.
+    pub queue: Queue,
 }
 
 impl Semantics {
@@ -29,6 +31,7 @@ impl Semantics {
         descriptors: Descriptors::Private,
         opening: SessionOpening::Blocking,
         objects: ObjectNames::Numbered,
+        queue: Queue::Kernel,
     };
 }
 
@@ -100,4 +103,15 @@ pub enum ObjectNames {
     Numbered,
     /// Also those that have a name of their own: see [`ObjectKey::named`](crate::ObjectKey::named).
     AlsoNamed,
+}
+
+/// Where the requests wait that a session has in flight at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Queue {
+    /// Nowhere: a session has one.
+    None,
+    /// In this process.
+    Process,
+    /// In the kernel (`io_uring(7)`), which may forbid it: [`ring_refusal`](crate::ring_refusal).
+    Kernel,
 }

@@ -3,8 +3,8 @@
 use iolag_model::PlaceMaker;
 
 use crate::{
-    AsyncOpening, AsyncSession, Backend, BackendError, Capabilities, Description, Inventory, Leftover, Place,
-    Session, SessionOptions,
+    AsyncOpening, AsyncSession, Backend, BackendError, Capabilities, Description, Inventory, LaneSession,
+    Leftover, Place, Session, SessionOptions,
 };
 
 /// What a wrapper does to the sessions of its inner target.
@@ -17,6 +17,14 @@ pub trait Disturbance: Send + Sync {
 
     /// Wraps a blocking session.
     fn wrap(&self, inner: Box<dyn Session>, options: &SessionOptions) -> Box<dyn Session>;
+
+    /// Wraps a session that has so many requests in flight.
+    fn wrap_lanes(
+        &self,
+        inner: Box<dyn LaneSession>,
+        options: &SessionOptions,
+        lanes: u32,
+    ) -> Box<dyn LaneSession>;
 
     /// Wraps an asynchronous session.
     fn wrap_async(&self, inner: Box<dyn AsyncSession>, options: &SessionOptions) -> Box<dyn AsyncSession>;
@@ -69,6 +77,15 @@ impl<D: Disturbance> Backend for Wrapper<D> {
     fn open_async_session<'a>(&'a self, options: &'a SessionOptions) -> Option<AsyncOpening<'a>> {
         let inner = self.inner.open_async_session(options)?;
         Some(Box::pin(async move { Ok(self.disturbance.wrap_async(inner.await?, options)) }))
+    }
+
+    fn open_lanes(
+        &self,
+        options: &SessionOptions,
+        lanes: u32,
+    ) -> Option<Result<Box<dyn LaneSession>, BackendError>> {
+        let opened = self.inner.open_lanes(options, lanes)?;
+        Some(opened.map(|inner| self.disturbance.wrap_lanes(inner, options, lanes)))
     }
 
     fn inventory(&self, rank: u32, dataset: u32) -> Result<Inventory, BackendError> {

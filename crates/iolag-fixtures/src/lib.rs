@@ -8,6 +8,7 @@
 //! - [`Throttle`]: a cap on what a process gets of a block device.
 //! - [`PostgresServer`]: a real PostgreSQL, as an unprivileged user, on a socket and a port of the loopback.
 //! - [`made_up_series`]: series of a history, made by hand.
+//! - [`forbid`]: a system call that the system refuses, as in a container.
 //! - [`Alone`]: the coordinator of a client that meets nobody.
 //! - [`skip`]: how a test says that it could not run here.
 //!
@@ -18,6 +19,7 @@
 //! Limits: Linux and root. The tests' own thread must not touch a hung mount: ask in a child or a thread.
 
 mod alone;
+mod forbidding;
 mod fuse_daemon;
 mod fuse_filesystem;
 mod fuse_gate;
@@ -32,6 +34,7 @@ mod sshfs_mount;
 mod throttle;
 
 pub use alone::Alone;
+pub use forbidding::forbid;
 pub use fuse_daemon::{DaemonError, USUAL_LIFE, serve};
 pub use fuse_mount::FuseMount;
 pub use fuse_rules::FuseCall;

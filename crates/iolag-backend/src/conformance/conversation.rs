@@ -8,8 +8,8 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::maker::maker;
 use crate::{
-    AsyncSession, Backend, BackendError, Completion, Datasets, Mark, ObjectKey, Place, Request, Semantics,
-    Session, SessionOpening, SessionOptions,
+    AsyncSession, Backend, BackendError, Completion, Datasets, LaneSession, Mark, ObjectKey, Place, Queue,
+    Request, Semantics, Session, SessionOpening, SessionOptions, ring_refusal,
 };
 
 /// The longest object of the suite.
@@ -26,7 +26,11 @@ pub(super) struct Subject<'a> {
 pub(super) enum Form {
     Blocking,
     Asynchronous,
+    Lanes,
 }
+
+/// Lanes of a session of the suite.
+const LANES: u32 = 3;
 
 impl Subject<'_> {
     /// A backend with its working place made, in a target of its own.
@@ -43,10 +47,17 @@ impl Subject<'_> {
 
     /// The forms that its sessions have.
     pub(super) fn forms(&self) -> Vec<Form> {
-        match self.semantics().opening {
-            SessionOpening::Blocking => vec![Form::Blocking],
-            SessionOpening::Asynchronous { .. } => vec![Form::Blocking, Form::Asynchronous],
+        let semantics = self.semantics();
+        let mut forms = vec![Form::Blocking];
+        if let SessionOpening::Asynchronous { .. } = semantics.opening {
+            forms.push(Form::Asynchronous);
         }
+        match semantics.queue {
+            Queue::None => {}
+            Queue::Kernel if ring_refusal().is_some() => {}
+            Queue::Kernel | Queue::Process => forms.push(Form::Lanes),
+        }
+        forms
     }
 }
 
@@ -79,6 +90,11 @@ pub(super) fn runtime() -> Runtime {
 pub(super) enum Conversation {
     Blocking(Box<dyn Session>),
     Asynchronous(Box<dyn AsyncSession>, Runtime),
+    /// Asked in one lane after the other.
+    Lanes {
+        session: Box<dyn LaneSession>,
+        next: u32,
+    },
 }
 
 impl Conversation {
@@ -95,6 +111,11 @@ impl Conversation {
     ) -> Result<Self, BackendError> {
         Ok(match form {
             Form::Blocking => Self::Blocking(backend.open_session(options)?),
+            Form::Lanes => {
+                let opened = backend.open_lanes(options, LANES);
+                let session = opened.expect("a backend that declares a queue has it always")?;
+                Self::Lanes { session, next: 0 }
+            }
             Form::Asynchronous => {
                 let runtime = runtime();
                 let opening = backend
@@ -143,6 +164,17 @@ impl Conversation {
                 let (begin, completion, end) = (now(), session.execute(&request), now());
                 (session.inspect(&request, completion), [begin, end])
             }
+            Self::Lanes { session, next } => {
+                let lane = std::mem::replace(next, (*next + 1) % LANES);
+                session.prepare(lane, &request);
+                let begin = now();
+                session.submit(lane, &request);
+                let ended = session.await_any(MonotonicTime(u64::MAX));
+                let (ended, completion) = ended.expect("what was submitted ends");
+                let end = now();
+                assert_eq!(ended, lane, "only lane {lane} was asked");
+                (session.inspect(lane, &request, completion), [begin, end])
+            }
             Self::Asynchronous(session, runtime) => {
                 session.prepare(&request);
                 let execution = session.execute(&request);
@@ -157,6 +189,7 @@ impl Conversation {
         match self {
             Self::Blocking(session) => session.marks(),
             Self::Asynchronous(session, _) => session.marks(),
+            Self::Lanes { .. } => &[],
         }
     }
 

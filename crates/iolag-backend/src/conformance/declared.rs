@@ -8,12 +8,13 @@ use iolag_model::{ErrorClass, Operation, Verification};
 use super::conversation::{Conversation, Form, Subject, declares, options, request};
 use crate::{
     BackendError, Datasets, Descriptors, FullDataset, Inventory, MissingDelete, NameTable, ObjectKey,
-    ObjectNames, Request, SessionOpening, SessionOptions,
+    ObjectNames, Queue, Request, SessionOpening, SessionOptions,
 };
 
 /// These come first: the other rules go by what is declared.
 pub(super) fn run(subject: &Subject<'_>) {
     sessions_open_as_declared(subject);
+    requests_are_in_flight_at_once_as_declared(subject);
     datasets_have_operations_as_declared(subject);
     for form in subject.forms() {
         datasets_are_made_or_implied_as_declared(subject, form);
@@ -35,6 +36,16 @@ fn sessions_open_as_declared(subject: &Subject<'_>) {
     let options = options();
     let opens = backend.open_async_session(&options).is_some();
     assert_eq!(opens, is_asynchronous, "{declared:?} is declared, there is an asynchronous form: {opens}");
+}
+
+fn requests_are_in_flight_at_once_as_declared(subject: &Subject<'_>) {
+    let declared = subject.semantics().queue;
+    let has_lanes = subject.backend().open_lanes(&options(), 1).is_some();
+    assert_eq!(
+        has_lanes,
+        declared != Queue::None,
+        "{declared:?} is declared, there are sessions with lanes: {has_lanes}"
+    );
 }
 
 fn datasets_have_operations_as_declared(subject: &Subject<'_>) {

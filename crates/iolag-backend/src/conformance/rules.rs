@@ -1,7 +1,7 @@
-//! All rules, in both forms of a session.
+//! All rules, in each form of a session.
 
 use super::conversation::{Form, Subject};
-use super::{asynchronous, declared, marks, places, sessions};
+use super::{asynchronous, declared, lanes, marks, places, sessions};
 use crate::{Backend, Place};
 
 /// Runs every rule. `make` makes a backend for a target of its own, with nothing in it, at each call.
@@ -29,6 +29,7 @@ fn run(subject: &Subject<'_>) {
         sessions::run(subject, form);
         marks::a_mark_lies_within_its_request(subject, form);
     }
+    lanes::run(subject);
     if subject.forms().contains(&Form::Asynchronous) {
         asynchronous::run(subject);
     }

@@ -9,10 +9,13 @@ mod grammar;
 use std::any::Any;
 use std::sync::Arc;
 
-use iolag_model::{Clock, Nanoseconds, Random};
+use iolag_model::{Clock, MonotonicTime, Nanoseconds, Random};
 
+use crate::held_back::HeldBack;
 use crate::wrapper::{Disturbance, Wrapper};
-use crate::{AsyncExecution, AsyncSession, Backend, Completion, Mark, Request, Session, SessionOptions};
+use crate::{
+    AsyncExecution, AsyncSession, Backend, Completion, LaneSession, Mark, Request, Session, SessionOptions,
+};
 pub(crate) use grammar::{Latencies, parse_latencies, parse_operation};
 
 /// A target behind a known delay.
@@ -57,6 +60,19 @@ impl Disturbance for Delay {
 
     fn wrap(&self, inner: Box<dyn Session>, options: &SessionOptions) -> Box<dyn Session> {
         Box::new(DelayedSession { delays: self.delays(options), clock: Arc::clone(&self.clock), inner })
+    }
+
+    fn wrap_lanes(
+        &self,
+        inner: Box<dyn LaneSession>,
+        options: &SessionOptions,
+        lanes: u32,
+    ) -> Box<dyn LaneSession> {
+        Box::new(DelayedLanes {
+            delays: self.delays(options),
+            drawn: vec![Nanoseconds::ZERO; lanes as usize],
+            inner: HeldBack::new(inner, Arc::clone(&self.clock)),
+        })
     }
 
     fn wrap_async(&self, inner: Box<dyn AsyncSession>, options: &SessionOptions) -> Box<dyn AsyncSession> {
@@ -119,6 +135,44 @@ impl Session for DelayedSession {
     /// Past the wrapper nobody may go.
     fn as_any(&mut self) -> Option<&mut dyn Any> {
         None
+    }
+}
+
+/// The delays of requests in flight pass beside each other.
+struct DelayedLanes {
+    delays: Delays,
+    /// By lane.
+    drawn: Vec<Nanoseconds>,
+    inner: HeldBack,
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl LaneSession for DelayedLanes {
+    fn prepare(&mut self, lane: u32, request: &Request) {
+        self.delays.draw(request);
+        self.drawn[lane as usize] = self.delays.next;
+        if self.delays.next == Nanoseconds::ZERO {
+            self.inner.inner().prepare(lane, request);
+        }
+    }
+
+    fn submit(&mut self, lane: u32, request: &Request) {
+        match self.drawn[lane as usize] {
+            Nanoseconds::ZERO => self.inner.submit(lane, request),
+            delay => self.inner.submit_after(delay, lane, request),
+        }
+    }
+
+    fn await_any(&mut self, until: MonotonicTime) -> Option<(u32, Completion)> {
+        self.inner.await_any(until)
+    }
+
+    fn inspect(&mut self, lane: u32, request: &Request, completion: Completion) -> Completion {
+        self.inner.inner().inspect(lane, request, completion)
+    }
+
+    fn message(&mut self, lane: u32) -> Option<String> {
+        self.inner.inner().message(lane)
     }
 }
 

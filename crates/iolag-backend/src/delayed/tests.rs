@@ -86,3 +86,30 @@ fn delays_repeat_for_a_client_and_differ_between_clients() {
     assert_eq!(first, durations_ns("1ms~exp", 0, 100));
     assert_ne!(first, durations_ns("1ms~exp", 1, 100));
 }
+
+#[test]
+fn delays_of_requests_in_flight_pass_beside_each_other() {
+    let clock = SimulatedClock::starting_at(MonotonicTime(1));
+    let backend = delayed("5ms", Arc::new(clock.clone()));
+    let mut session = backend.open_lanes(&options(0), 4).unwrap().unwrap();
+    let request = Request::new(Operation::Stat, ObjectKey::default(), 0);
+    let submit = |session: &mut dyn LaneSession, lane| {
+        session.prepare(lane, &request);
+        session.submit(lane, &request);
+    };
+    (0..4).for_each(|lane| submit(session.as_mut(), lane));
+    let mut ends = Vec::new();
+    for again in [true, false] {
+        for _ in 0..4 {
+            let (lane, _) = session.await_any(MonotonicTime(u64::MAX)).unwrap();
+            ends.push(clock.now().since(MonotonicTime(1)));
+            if again {
+                submit(session.as_mut(), lane);
+            }
+        }
+    }
+    assert_eq!(
+        ends,
+        [[5; 4], [10; 4]].concat().into_iter().map(Nanoseconds::from_milliseconds).collect::<Vec<_>>()
+    );
+}

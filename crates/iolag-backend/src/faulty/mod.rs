@@ -9,10 +9,13 @@ mod grammar;
 use std::any::Any;
 use std::sync::Arc;
 
-use iolag_model::{Clock, FailureCode, Random, mix};
+use iolag_model::{Clock, FailureCode, MonotonicTime, Random, mix};
 
+use crate::held_back::HeldBack;
 use crate::wrapper::{Disturbance, Wrapper};
-use crate::{AsyncExecution, AsyncSession, Backend, Completion, Mark, Request, Session, SessionOptions};
+use crate::{
+    AsyncExecution, AsyncSession, Backend, Completion, LaneSession, Mark, Request, Session, SessionOptions,
+};
 use grammar::{Fault, When};
 pub(crate) use grammar::{Rule, parse_rules};
 
@@ -61,6 +64,19 @@ impl Disturbance for FaultRules {
 
     fn wrap(&self, inner: Box<dyn Session>, options: &SessionOptions) -> Box<dyn Session> {
         Box::new(FaultySession { faults: self.faults(options), clock: Arc::clone(&self.clock), inner })
+    }
+
+    fn wrap_lanes(
+        &self,
+        inner: Box<dyn LaneSession>,
+        options: &SessionOptions,
+        lanes: u32,
+    ) -> Box<dyn LaneSession> {
+        Box::new(FaultyLanes {
+            faults: self.faults(options),
+            decided: vec![None; lanes as usize],
+            inner: HeldBack::new(inner, Arc::clone(&self.clock)),
+        })
     }
 
     fn wrap_async(&self, inner: Box<dyn AsyncSession>, options: &SessionOptions) -> Box<dyn AsyncSession> {
@@ -177,6 +193,60 @@ impl Session for FaultySession {
 fn hang_for_ever() -> ! {
     loop {
         rustix::event::pause();
+    }
+}
+
+struct FaultyLanes {
+    faults: Faults,
+    /// By lane.
+    decided: Vec<Option<Fault>>,
+    inner: HeldBack,
+}
+
+impl FaultyLanes {
+    /// The faults, of which that of this lane is next.
+    fn of_lane(&mut self, lane: u32) -> &Faults {
+        self.faults.next = self.decided[lane as usize];
+        &self.faults
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl LaneSession for FaultyLanes {
+    fn prepare(&mut self, lane: u32, request: &Request) {
+        self.faults.decide(request);
+        self.decided[lane as usize] = self.faults.next;
+        if let (None | Some(Fault::Short), Some(forwarded)) =
+            (self.faults.next, self.faults.forwarded(request))
+        {
+            self.inner.inner().prepare(lane, &forwarded);
+        }
+    }
+
+    fn submit(&mut self, lane: u32, request: &Request) {
+        let fault = self.decided[lane as usize];
+        match (fault, self.of_lane(lane).forwarded(request)) {
+            (Some(Fault::Error(code)), _) => self.inner.answer(lane, Completion::failed(code)),
+            (Some(Fault::HangFor(time)), _) => self.inner.submit_after(time, lane, request),
+            (_, Some(forwarded)) => self.inner.submit(lane, &forwarded),
+            (_, None) => self.inner.hold_for_ever(lane, request),
+        }
+    }
+
+    fn await_any(&mut self, until: MonotonicTime) -> Option<(u32, Completion)> {
+        let (lane, completion) = self.inner.await_any(until)?;
+        Some((lane, self.of_lane(lane).shorten(completion)))
+    }
+
+    fn inspect(&mut self, lane: u32, request: &Request, completion: Completion) -> Completion {
+        match self.of_lane(lane).forwarded(request) {
+            Some(forwarded) => self.inner.inner().inspect(lane, &forwarded, completion),
+            None => completion,
+        }
+    }
+
+    fn message(&mut self, lane: u32) -> Option<String> {
+        self.inner.inner().message(lane)
     }
 }
 

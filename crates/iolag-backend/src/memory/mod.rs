@@ -6,6 +6,7 @@
 //! Limits: the store belongs to one [`MemoryBackend`] in one process. Clients that are processes of their own each get
 //! their own copy of it and see nothing of each other. The store itself allocates inside the operations.
 
+mod lanes;
 mod session;
 mod store;
 
@@ -16,8 +17,9 @@ use iolag_model::PlaceMaker;
 use crate::posix::OPERATIONS;
 use crate::{
     AsyncOpening, AsyncSession, Backend, BackendError, Capabilities, Description, Descriptors, Inventory,
-    Leftover, Place, PlaceProof, Semantics, Session, SessionOpening, SessionOptions,
+    LaneSession, Leftover, Place, PlaceProof, Queue, Semantics, Session, SessionOpening, SessionOptions,
 };
+use lanes::MemoryLanes;
 use session::MemorySession;
 use store::{DatasetKey, Store};
 
@@ -34,6 +36,7 @@ impl MemoryBackend {
         place: PlaceProof::Process,
         descriptors: Descriptors::Shared,
         opening: SessionOpening::Asynchronous { at_once: u32::MAX },
+        queue: Queue::Process,
         ..Semantics::OF_DIRECTORIES
     };
 
@@ -97,6 +100,15 @@ impl Backend for MemoryBackend {
 
     fn open_async_session<'a>(&'a self, options: &'a SessionOptions) -> Option<AsyncOpening<'a>> {
         Some(Box::pin(async { Ok(Box::new(self.session(options)?) as Box<dyn AsyncSession>) }))
+    }
+
+    fn open_lanes(
+        &self,
+        options: &SessionOptions,
+        lanes: u32,
+    ) -> Option<Result<Box<dyn LaneSession>, BackendError>> {
+        let sessions: Result<Vec<_>, _> = (0..lanes).map(|_| self.session(options)).collect();
+        Some(sessions.map(|sessions| Box::new(MemoryLanes::new(sessions)) as Box<dyn LaneSession>))
     }
 
     fn inventory(&self, rank: u32, dataset: u32) -> Result<Inventory, BackendError> {

@@ -30,6 +30,15 @@ impl MemorySession {
         Ok(Self { store, buffers: Buffers::new(options)?, open: None, stream: None, size_bytes: 0 })
     }
 
+    /// What is open: an object, and a stream.
+    pub(super) const fn open(&self) -> [Option<ObjectKey>; 2] {
+        [self.open, self.stream]
+    }
+
+    pub(super) const fn set_open(&mut self, [object, stream]: [Option<ObjectKey>; 2]) {
+        (self.open, self.stream) = (object, stream);
+    }
+
     fn make_ready(&mut self, request: &Request) {
         match request.operation {
             Operation::Create | Operation::Write | Operation::WriteDurably | Operation::CallWrite => {

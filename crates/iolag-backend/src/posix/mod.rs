@@ -13,6 +13,7 @@ mod directory;
 mod names;
 mod place;
 mod removal;
+mod ring;
 mod session;
 mod stream;
 mod token;
@@ -24,14 +25,16 @@ use std::sync::{Mutex, PoisonError};
 use iolag_model::{Operation, PlaceMaker, RunId};
 
 use crate::{
-    Backend, BackendError, Capabilities, Description, Inventory, Leftover, Place, Semantics, Session,
-    SessionOptions,
+    Backend, BackendError, Capabilities, Description, Inventory, LaneSession, Leftover, Place, Semantics,
+    Session, SessionOptions,
 };
 use place::{Expected, Whereabouts, WorkingDirectory};
+use ring::RingSession;
 
 pub use caches::{CacheLook, DropMethod, PlaceCaches};
 pub use names::token_name;
 
+pub use ring::ring_refusal;
 pub use session::PosixSession;
 
 /// The name of the working directory, unless the caller chooses another.
@@ -119,6 +122,12 @@ impl PosixBackend {
         token::run_of(directory.as_fd(), owner)
     }
 
+    fn open_for_session(&self) -> Result<OwnedFd, BackendError> {
+        let directory = self.open_place()?;
+        self.working.refuse_linked_datasets(directory.as_fd())?;
+        Ok(directory)
+    }
+
     fn expected(&self) -> Expected {
         *self.expected.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -160,9 +169,16 @@ impl Backend for PosixBackend {
     }
 
     fn open_session(&self, options: &SessionOptions) -> Result<Box<dyn Session>, BackendError> {
-        let directory = self.open_place()?;
-        self.working.refuse_linked_datasets(directory.as_fd())?;
-        Ok(Box::new(PosixSession::new(directory, options)?))
+        Ok(Box::new(PosixSession::new(self.open_for_session()?, options)?))
+    }
+
+    fn open_lanes(
+        &self,
+        options: &SessionOptions,
+        lanes: u32,
+    ) -> Option<Result<Box<dyn LaneSession>, BackendError>> {
+        let opened = self.open_for_session().and_then(|place| RingSession::new(place, options, lanes));
+        Some(opened.map(|session| Box::new(session) as Box<dyn LaneSession>))
     }
 
     fn inventory(&self, rank: u32, dataset: u32) -> Result<Inventory, BackendError> {

@@ -148,6 +148,19 @@ impl Session for PosixSession {
 }
 
 impl PosixSession {
+    /// The file of the stream.
+    pub(super) const fn stream(&self) -> &StreamFile {
+        &self.stream
+    }
+
+    /// Opens what a block needs that no request of its own has opened.
+    pub(super) fn prepare_file(&mut self, request: &Request) {
+        if !self.stream.is_asked_for() {
+            self.name.form(request.key);
+            self.stream.prepare(&self.directory, self.name.as_c_str(), request);
+        }
+    }
+
     #[cold]
     fn prepare_stream(&mut self, request: &Request) {
         self.stream.prepare(&self.directory, self.name.as_c_str(), request);

@@ -154,11 +154,19 @@ impl StreamFile {
         self.on_file(|file| fsync(file))
     }
 
-    fn on_file(&self, call: impl FnOnce(&OwnedFd) -> Result<(), Errno>) -> Completion {
+    /// The file, if it is open; else what those who need it are answered.
+    pub(super) fn file(&self) -> Result<&OwnedFd, FailureCode> {
         match self {
-            Self::Open { file, .. } => completion_of(call(file)),
-            Self::Failed(code) => Completion::failed(*code),
-            Self::Closed => Completion::failed(Errno::BADF.into()),
+            Self::Open { file, .. } => Ok(file),
+            Self::Failed(code) => Err(*code),
+            Self::Closed => Err(Errno::BADF.into()),
+        }
+    }
+
+    fn on_file(&self, call: impl FnOnce(&OwnedFd) -> Result<(), Errno>) -> Completion {
+        match self.file() {
+            Ok(file) => completion_of(call(file)),
+            Err(code) => Completion::failed(code),
         }
     }
 
@@ -167,10 +175,9 @@ impl StreamFile {
         request: &Request,
         mut call: impl FnMut(&OwnedFd, u64) -> Result<usize, Errno>,
     ) -> Completion {
-        let file = match self {
-            Self::Open { file, .. } => file,
-            Self::Failed(code) => return Completion::failed(*code),
-            Self::Closed => return Completion::failed(Errno::BADF.into()),
+        let file = match self.file() {
+            Ok(file) => file,
+            Err(code) => return Completion::failed(code),
         };
         let mut done = 0;
         while done < request.bytes {

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 use iolag_backend::conformance::conformance;
 use iolag_backend::{
     AsyncExecution, AsyncOpening, AsyncSession, Backend, BackendError, Capabilities, Completion, Datasets,
-    Description, Descriptors, FullDataset, Inventory, Leftover, Mark, Place, PosixBackend, Request,
+    Description, Descriptors, FullDataset, Inventory, Leftover, Mark, Place, PosixBackend, Queue, Request,
     Semantics, Session, SessionOptions, WORKING_NAME,
 };
 use iolag_model::{Clock, ErrorClass, MonotonicClock, Nanoseconds, Operation, PlaceMaker};
@@ -68,7 +68,7 @@ impl Backend for Wrong {
             Fault::UsesTheProcess => Semantics { descriptors: Descriptors::Private, ..semantics },
             _ => semantics,
         };
-        Capabilities { operations, semantics }
+        Capabilities { operations, semantics: Semantics { queue: Queue::None, ..semantics } }
     }
 
     fn expect_place(&self, place: &Place) {

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use iolag_backend::{
     AsyncOpening, AsyncSession, Backend, BackendError, Blocking, Capabilities, Datasets, Description,
     Descriptors, FullDataset, Inventory, Leftover, MissingDelete, ObjectKey, ObjectNames, Place, PlaceProof,
-    Semantics, Session, SessionOpening, SessionOptions, token_name,
+    Queue, Semantics, Session, SessionOpening, SessionOptions, token_name,
 };
 use iolag_model::{Operation, PlaceMaker, PlaceToken};
 use session::ToySession;
@@ -140,6 +140,7 @@ impl Backend for ToyStore {
                 descriptors: Descriptors::Private,
                 opening: SessionOpening::Asynchronous { at_once: 256 },
                 objects: ObjectNames::AlsoNamed,
+                queue: Queue::None,
             },
         }
     }
