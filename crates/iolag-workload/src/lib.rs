@@ -25,7 +25,7 @@ pub use driving::blocking::drive_blocking;
 pub use driving::client::{Client, Done, Note, Step};
 pub use driving::client_loop::{ClientLoop, DriveEnd, DriveOptions};
 pub use driving::lanes::drive_lanes;
-pub use driving::many_clients::{DriveError, IfNotOpen, Job, can_unshare, run_process, run_threads};
+pub use driving::many_clients::{DriveError, IfNotOpen, Job, Opened, can_unshare, run_process, run_threads};
 pub use driving::pacer::Pacer;
 pub use driving::workers::{Workers, run_async_clients};
 pub use metadata::accounting::Accounting;

@@ -44,6 +44,16 @@ pub trait Workload {
         Vec::new()
     }
 
+    /// Operations that a client has in flight at once, at most.
+    fn lanes(&self) -> u32 {
+        1
+    }
+
+    /// The same with one operation at a time, each of which is waited for; `None` where nothing else is asked for.
+    fn without_queue(&self) -> Option<WorkloadSpec> {
+        None
+    }
+
     /// Samples that one client records in all, at most: its operations, its stages and the opening of its session. `None` where
     /// only time ends it.
     fn samples_per_client(&self) -> Option<u64> {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use iolag_model::{CampaignPlan, RunId, RunRecord, RunSpec, one_line};
+use iolag_model::{CampaignPlan, RunId, RunRecord, RunSpec, Trust, one_line};
 
 use crate::bench::differing::{differences, foreign_place, options};
 use crate::bench::options::BenchOptions;
@@ -19,6 +19,8 @@ pub struct Point {
     pub side: Side,
     /// What tells it from the others of its campaign, by name.
     pub coordinates: BTreeMap<String, String>,
+    /// In what it is not what was asked for.
+    pub doubt: Option<Trust>,
 }
 
 /// A run that is to measure a point.

@@ -407,5 +407,5 @@ fn doubts(campaign: &Campaign, point: &Point) -> Vec<Trust> {
     };
     let is_in_sequence = campaign.options.order == Order::Sequential && campaign.points() > 1;
     let crowded = (clients > processors).then(crowded);
-    crowded.into_iter().chain(is_in_sequence.then(in_sequence)).collect()
+    crowded.into_iter().chain(point.doubt.clone()).chain(is_in_sequence.then(in_sequence)).collect()
 }

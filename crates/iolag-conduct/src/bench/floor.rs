@@ -3,13 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use iolag_backend::{Backend, CacheMaker, Session, SessionOptions, TagTable};
+use iolag_backend::{Backend, BackendError, CacheMaker, Session, SessionOptions, TagTable};
 use iolag_keeper::Exchange;
 use iolag_model::{
     CacheState, ClientId, Durability, MonotonicClock, Role, RunSpec, StageRecord, StreamIo, Verification,
 };
 use iolag_workload::{
-    CachesClient, Client, ClientLoop, DriveEnd, DriveOptions, IfNotOpen, Job, run_threads, workload,
+    CachesClient, Client, ClientLoop, DriveEnd, DriveOptions, IfNotOpen, Job, Opened, run_threads, workload,
 };
 
 /// A target that is ready to be measured.
@@ -38,6 +38,8 @@ pub(super) struct Sessions {
     pub verification: Verification,
     pub stream_io: StreamIo,
     pub compressible_percent: u32,
+    /// How many requests each has in flight, if it has a queue.
+    pub lanes: Option<u32>,
     pub through: fn(Box<dyn Session>) -> Box<dyn Session>,
 }
 
@@ -48,6 +50,7 @@ impl Default for Sessions {
             verification: Verification::Length,
             stream_io: StreamIo::Buffered,
             compressible_percent: 0,
+            lanes: None,
             through: |session| session,
         }
     }
@@ -79,7 +82,7 @@ impl Floor<'_> {
                     DriveOptions { client: client_id, rank, deadlines: self.spec.deadlines_of(Role::Load) };
                 Job {
                     client: ClientLoop::new(client(rank), self.exchange.recorder(rank), drive),
-                    open: move || self.backend.open_session(&options).map(sessions.through),
+                    open: move || self.open(sessions, &options),
                     if_not_open: IfNotOpen::StopAll,
                 }
             })
@@ -92,6 +95,17 @@ impl Floor<'_> {
             }
         }
         Ok(all)
+    }
+
+    fn open(&self, sessions: &Sessions, options: &SessionOptions) -> Result<Opened, BackendError> {
+        let Some(lanes) = sessions.lanes else {
+            return self.backend.open_session(options).map(sessions.through).map(Opened::Session);
+        };
+        let opened = self
+            .backend
+            .open_lanes(options, lanes)
+            .unwrap_or_else(|| Err(BackendError::NoQueue { target: self.backend.describe().target }));
+        opened.map(|session| Opened::Lanes { session, lanes })
     }
 
     fn session_options(&self, rank: u32, sessions: &Sessions) -> SessionOptions {
@@ -112,7 +126,7 @@ impl Floor<'_> {
 mod tests {
     use super::*;
     use iolag_backend::{
-        BackendError, Capabilities, Description, Inventory, Leftover, Place, Request, Target, WORKING_NAME,
+        Capabilities, Description, Inventory, Leftover, Place, Request, Target, WORKING_NAME,
     };
     use iolag_model::{MonotonicTime, OnHang, PlaceMaker, TagKind};
     use iolag_workload::{Done, MetadataOptions, Step};

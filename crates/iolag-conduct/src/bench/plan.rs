@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use iolag_backend::{Descriptors, PlaceProof, Target, redact_line};
+use iolag_backend::{Descriptors, PlaceProof, Queue, Target, redact_line, ring_refusal};
 use iolag_keeper::Room;
 use iolag_model::{
-    CacheState, CachesSpec, MonotonicClock, OnHang, Order, RunSpec, WorkloadSpec, format_bytes, format_count,
-    one_line,
+    CacheState, CachesSpec, FailureCode, MonotonicClock, OnHang, Order, RunSpec, Trust, WorkloadSpec,
+    format_bytes, format_count, one_line,
 };
 use iolag_workload::{can_unshare, workload};
 
@@ -53,18 +53,40 @@ pub fn plan_bench<V>(
         for (names, variant) in variants {
             for clients in options.clients.iter().map(|clients| *clients as u32) {
                 let workload = workload(variant, clients).map_err(Failure::usage)?;
+                let (workload, doubt) = as_the_system_lets(workload, &side.target, ring_refusal);
                 let spec = spec(&options, &side.target, workload, clients);
                 refuse_what_cannot_be_had(&spec, options.crew, &side.target, limits)?;
                 let mut coordinates = names.clone();
                 coordinates.extend(side.name.iter().map(|name| ("side".to_owned(), name.clone())));
                 coordinates.insert("target".to_owned(), side.target.to_string());
                 coordinates.insert(options.crew.coordinate().to_owned(), clients.to_string());
-                points.push(Point { spec, side: side.clone(), coordinates });
+                points.push(Point { spec, side: side.clone(), coordinates, doubt });
             }
         }
     }
     refuse_too_many(&options, points.len())?;
     Ok(Campaign::of(options, &points))
+}
+
+/// The workload without a queue, and a doubt that tells it, where the kernel would have to give one and does not.
+fn as_the_system_lets(
+    asked: WorkloadSpec,
+    target: &Target,
+    refusal: impl FnOnce() -> Option<FailureCode>,
+) -> (WorkloadSpec, Option<Trust>) {
+    let without = workload(&asked).without_queue().filter(|_| target.semantics().queue == Queue::Kernel);
+    let Some((without, code)) = without.and_then(|without| Some((without, refusal()?))) else {
+        return (asked, None);
+    };
+    let doubt = Trust {
+        doubt: format!(
+            "this system lets no program have an io_uring ({code}): system calls did its work, with one block in flight instead of {}",
+            workload(&asked).lanes()
+        ),
+        advice: "allow it (sysctl kernel.io_uring_disabled, or the filter of the container), or choose --engine sync"
+            .to_owned(),
+    };
+    (without, Some(doubt))
 }
 
 fn spec(options: &BenchOptions, target: &Target, workload: WorkloadSpec, clients: u32) -> RunSpec {
@@ -217,11 +239,12 @@ fn refuse_what_cannot_be_had(
             "{target} is of one process only, and each copy is a process of its own: name a directory, or choose --copies 1"
         )));
     }
+    let work = workload(&spec.workload);
     let room = Room {
         clients: spec.clients,
-        lanes: 1,
+        lanes: work.lanes(),
         ring_bytes: spec.ring_bytes,
-        samples_per_client: workload(&spec.workload).samples_per_client(),
+        samples_per_client: work.samples_per_client(),
     };
     let shared = || target.semantics().descriptors == Descriptors::Private && !can_unshare();
     let tables = || if shared() { Tables::Shared } else { Tables::Own };

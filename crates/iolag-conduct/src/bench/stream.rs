@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use iolag_model::{Nanoseconds, StageRecord, StreamSpec, WorkloadSpec, exact_bytes, format_bytes};
+use iolag_model::{
+    Nanoseconds, StageRecord, StreamEngine, StreamSpec, WorkloadSpec, exact_bytes, format_bytes,
+};
 use iolag_workload::{DriveEnd, StreamClient, StreamFault, StreamLedger, Workload};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -81,6 +83,7 @@ impl Benched for StreamSpec {
             verification: self.verification,
             stream_io: self.io,
             compressible_percent: self.compressible_percent,
+            lanes: (self.engine == StreamEngine::IoUring).then_some(self.depth),
             ..Sessions::default()
         };
         let client = |rank| {

@@ -95,11 +95,12 @@ pub struct Conducted {
 pub fn conduct(plan: RunPlan<'_>, interruption: &mut Interruption<'_>) -> Result<Conducted, Failure> {
     plan.attendant.announce(&plan.record, &plan.root);
     let spec = &plan.record.spec;
+    let workload = iolag_workload::workload(&spec.workload);
     let room = Room {
         clients: plan.record.clients.len() as u32,
-        lanes: 1,
+        lanes: workload.lanes(),
         ring_bytes: spec.ring_bytes,
-        samples_per_client: iolag_workload::workload(&spec.workload).samples_per_client(),
+        samples_per_client: workload.samples_per_client(),
     };
     let exchange = Exchange::with_room(room)?;
     plan.record.clients.iter().for_each(|client| exchange.set_role(client.client.0, client.role));

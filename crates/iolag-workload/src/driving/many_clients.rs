@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use iolag_backend::{BackendError, Descriptors, PosixSession, Session};
+use iolag_backend::{BackendError, Descriptors, LaneSession, PosixSession, Session};
 use iolag_model::{Activity, Clock, Coordinator, FailureCode, Nanoseconds, Recorder};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
@@ -10,6 +10,7 @@ use super::blocking::drive_blocking;
 use super::client::Client;
 use super::client_loop::{ClientLoop, DriveEnd};
 use super::heartbeat::Driven;
+use super::lanes::drive_lanes;
 
 /// A thread's stack. The loop needs a few KiB and the tasks of a check some tens; with more, systems that prefer huge pages would
 /// back each stack by one.
@@ -23,6 +24,25 @@ pub struct Job<R, K, O> {
     pub open: O,
     /// What becomes of the others if that fails.
     pub if_not_open: IfNotOpen,
+}
+
+/// The session of a client that is driven by a thread.
+pub enum Opened {
+    /// It asks one thing at a time.
+    Session(Box<dyn Session>),
+    /// It has up to so many requests in flight.
+    Lanes {
+        /// The session.
+        session: Box<dyn LaneSession>,
+        /// How many.
+        lanes: u32,
+    },
+}
+
+impl From<Box<dyn Session>> for Opened {
+    fn from(session: Box<dyn Session>) -> Self {
+        Self::Session(session)
+    }
 }
 
 /// What becomes of the other clients when one cannot open its session.
@@ -66,7 +86,7 @@ pub enum DriveError {
 ///
 /// A client whose session cannot be opened stops the others or is left out, as its job says; its error is in the result, in
 /// the order of `jobs`.
-pub fn run_threads<R, K, O>(
+pub fn run_threads<R, K, O, S>(
     jobs: Vec<Job<R, K, O>>,
     descriptors: Descriptors,
     coordinator: &impl Coordinator,
@@ -75,7 +95,8 @@ pub fn run_threads<R, K, O>(
 where
     R: Recorder + Send,
     K: Client,
-    O: FnOnce() -> Result<Box<dyn Session>, BackendError> + Send,
+    O: FnOnce() -> Result<S, BackendError> + Send,
+    S: Into<Opened>,
 {
     let first = jobs.first().map_or(0, |job| job.client.options().rank);
     let driven = Driven::new(jobs.len());
@@ -124,7 +145,7 @@ impl<N: Coordinator> Drop for StopsIfPanicking<'_, N> {
 ///
 /// # Errors
 /// If the session cannot be opened.
-pub fn run_process<R, K, O>(
+pub fn run_process<R, K, O, S>(
     job: Job<R, K, O>,
     coordinator: &impl Coordinator,
     clock: &impl Clock,
@@ -132,13 +153,14 @@ pub fn run_process<R, K, O>(
 where
     R: Recorder,
     K: Client,
-    O: FnOnce() -> Result<Box<dyn Session>, BackendError>,
+    O: FnOnce() -> Result<S, BackendError>,
+    S: Into<Opened>,
 {
     drive(job, coordinator, clock, ())
 }
 
 /// As [`run_process`]; `driving` is dropped when the client has been driven, before what its session has open is closed.
-fn drive<R, K, O, D>(
+fn drive<R, K, O, S, D>(
     mut job: Job<R, K, O>,
     coordinator: &impl Coordinator,
     clock: &impl Clock,
@@ -147,25 +169,35 @@ fn drive<R, K, O, D>(
 where
     R: Recorder,
     K: Client,
-    O: FnOnce() -> Result<Box<dyn Session>, BackendError>,
+    O: FnOnce() -> Result<S, BackendError>,
+    S: Into<Opened>,
 {
     let start = clock.now();
     job.client.begin_opening(start, Activity::Working);
     let opened = (job.open)();
     job.client.end_opening(start, clock.now(), code_of(&opened));
-    let mut session = match opened {
-        Ok(session) => session,
+    let opened = match opened {
+        Ok(opened) => opened.into(),
         Err(error) => {
             return Err(do_without(&mut job.client, job.if_not_open, (coordinator, clock), error.into()));
         }
     };
-    job.client.record_marks(session.marks(), 0);
-    let end = match session.as_any().and_then(|any| any.downcast_mut::<PosixSession>()) {
-        Some(session) => drive_blocking(job.client, session, coordinator, clock),
-        None => drive_blocking(job.client, session.as_mut(), coordinator, clock),
-    };
-    drop(driving);
-    Ok(end)
+    match opened {
+        Opened::Session(mut session) => {
+            job.client.record_marks(session.marks(), 0);
+            let end = match session.as_any().and_then(|any| any.downcast_mut::<PosixSession>()) {
+                Some(session) => drive_blocking(job.client, session, coordinator, clock),
+                None => drive_blocking(job.client, session.as_mut(), coordinator, clock),
+            };
+            drop(driving);
+            Ok(end)
+        }
+        Opened::Lanes { mut session, lanes } => {
+            let end = drive_lanes(job.client, session.as_mut(), lanes, coordinator, clock);
+            drop(driving);
+            Ok(end)
+        }
+    }
 }
 
 pub(super) fn code_of<S>(opened: &Result<S, BackendError>) -> FailureCode {

@@ -32,6 +32,8 @@ pub struct StreamClient<P> {
     state: State,
     /// Blocks of the file that were written, from its beginning; of no file, nothing.
     extent: Option<u64>,
+    /// Requests in flight: whatever is no block comes after all of them.
+    flying: u64,
     /// Of the stage.
     work: Work,
 }
@@ -59,7 +61,6 @@ struct Work {
     /// When its first operation had ended: before, the client waited for the others, if need be actively.
     processor_time: Option<Nanoseconds>,
     asked: u64,
-    ended: u64,
     synced: u64,
     bytes: u64,
     /// The first block, from the beginning of the file, that could not be written.
@@ -76,7 +77,6 @@ impl Work {
             begin,
             processor_time: None,
             asked: 0,
-            ended: 0,
             synced: 0,
             bytes: 0,
             failed_at: None,
@@ -122,6 +122,7 @@ impl<P: FnMut() -> Nanoseconds> StreamClient<P> {
             place: 0,
             state: State::Before,
             extent: None,
+            flying: 0,
             work: Work::new(Course::NEW_FILE, MonotonicTime(0)),
         }
     }
@@ -155,6 +156,7 @@ impl<P: FnMut() -> Nanoseconds> StreamClient<P> {
 
     fn ask(&mut self, state: State, operation: Operation, bytes: u64) -> Step {
         self.state = state;
+        self.flying += 1;
         Step::Execute { request: Request::new(operation, self.key, bytes), intended: None }
     }
 
@@ -175,7 +177,9 @@ impl<P: FnMut() -> Nanoseconds> StreamClient<P> {
         let last = if is_up { asked } else { all };
         let is_to_sync = course.is_written() && !self.work.failed && asked > self.work.synced;
         let is_due = is_to_sync && self.spec.fsync.is_due(asked, last);
-        if (is_done || is_due) && self.work.ended < asked {
+        // All blocks before an fsync have ended when it is asked for: what is in flight then is that.
+        let is_syncing = asked > 0 && asked == self.work.synced;
+        if (is_done || is_due || is_syncing) && self.flying > 0 {
             return Step::Pause { until: now };
         }
         if is_due {
@@ -193,6 +197,7 @@ impl<P: FnMut() -> Nanoseconds> StreamClient<P> {
     fn block(&mut self, course: Course) -> Step {
         let asked = self.work.asked;
         self.work.asked += 1;
+        self.flying += 1;
         let block = course.order.map_or(asked, |order| order.number(asked));
         let offset = block * self.spec.block_bytes;
         let bytes = self.spec.block_bytes.min(self.spec.file_bytes - offset);
@@ -262,6 +267,9 @@ impl<P: FnMut() -> Nanoseconds> StreamClient<P> {
 
 impl<P: FnMut() -> Nanoseconds + Send> Client for StreamClient<P> {
     fn next(&mut self, now: MonotonicTime) -> Step {
+        if self.flying > 0 && self.state != State::InBlocks {
+            return Step::Pause { until: now };
+        }
         match self.state {
             State::Before => match self.stages.get(self.place) {
                 Some(stage) => {
@@ -289,7 +297,7 @@ impl<P: FnMut() -> Nanoseconds + Send> Client for StreamClient<P> {
         }
         let is_block = request.operation.block_direction().is_some();
         self.work.bytes += if is_block { done.completion.bytes } else { 0 };
-        self.work.ended += u64::from(is_block);
+        self.flying -= 1;
         // Room that cannot be taken is taken as it is written.
         if done.completion.is_ok() || request.operation == Operation::StreamAllocate {
             if request.operation == Operation::StreamCreate {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use iolag_model::{
     Allocation, DeadlineRule, Nanoseconds, Operation, Phase, StreamEngine, StreamFsync, StreamIo, StreamSpec,
+    WorkloadSpec,
 };
 
 use crate::Workload;
@@ -112,6 +113,15 @@ impl Workload for StreamSpec {
         [StreamFsync, StreamCloseWritten, StreamAllocate, StreamCreate, Delete]
             .map(|operation| DeadlineRule { role: None, operation: Some(operation), deadline_ns })
             .to_vec()
+    }
+
+    fn lanes(&self) -> u32 {
+        self.depth
+    }
+
+    fn without_queue(&self) -> Option<WorkloadSpec> {
+        let is_queue = self.engine == StreamEngine::IoUring;
+        is_queue.then(|| WorkloadSpec::Stream(Self { engine: StreamEngine::Sync, depth: 1, ..self.clone() }))
     }
 
     fn samples_per_client(&self) -> Option<u64> {

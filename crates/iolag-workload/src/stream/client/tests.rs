@@ -171,6 +171,19 @@ fn a_full_disk_breaks_off_the_stage_and_what_was_written_is_read() {
 }
 
 #[test]
+fn what_cannot_be_made_is_not_written_to_by_those_behind_it() {
+    for depth in [2, 9] {
+        let refused = |request: &Request| match request.operation {
+            Operation::StreamCreate => Completion::failed(FailureCode::from_errno(13)),
+            _ => fine(request),
+        };
+        let (told, faults) = walk(&spec(&[Phase::Write]), depth, refused);
+        assert_eq!(told, ["[precreate]", "mkdir", "[write]", "stream.create", "[cleanup]", "rmdir"]);
+        assert_eq!(faults.len(), 1);
+    }
+}
+
+#[test]
 fn what_cannot_be_made_is_neither_closed_nor_read_nor_removed() {
     let refused = |request: &Request| match request.operation {
         Operation::StreamCreate => Completion::failed(FailureCode::from_errno(13)),

@@ -1,8 +1,10 @@
 //! `iolag bench stream` as it is typed and by a plan: what was moved, how fast, what failed, and what is refused.
 
+use std::os::unix::process::CommandExt;
+
 use serde_json::Value;
 
-use crate::user::User;
+use crate::user::{User, number};
 
 fn document(user: &User, words: &[&str]) -> Value {
     let all = [&["bench", "stream"], words, &["--format", "json", "-q"]].concat();
@@ -26,11 +28,14 @@ fn attempts(run: &Value, stage: u64, operation: &str) -> u64 {
 fn each_client_moves_all_of_its_file_in_each_phase_and_leaves_nothing() {
     let user = User::new();
     std::fs::create_dir(user.path("d")).unwrap();
-    for io in ["buffered", "direct", "dsync"] {
+    let one_by_one = ["buffered", "direct", "dsync"].map(|io| (io, ["--engine", "sync", "--depth", "1"]));
+    let queued = [("buffered", "8"), ("direct", "8"), ("dsync", "3"), ("direct", "1")]
+        .map(|(io, depth)| (io, ["--engine", "io_uring", "--depth", depth]));
+    for (io, engine) in one_by_one.into_iter().chain(queued) {
         let phases = "write,read,rewrite,random-read,random-write,read";
         let words =
             ["d", "-n", "2", "-s", "260KiB", "-b", "64KiB", "--verify", "--io", io, "--phases", phases];
-        let run = document(&user, &words);
+        let run = document(&user, &[words.as_slice(), &engine].concat());
         for phase in run["phases"].as_array().unwrap() {
             assert_eq!(phase["bytes"], (2 * 260) << 10, "{io}: {phase}");
             assert!(phase["bytes_per_second"].as_f64().unwrap() > 0.0);
@@ -54,7 +59,7 @@ fn each_client_moves_all_of_its_file_in_each_phase_and_leaves_nothing() {
             (6, "stream.read", 10),
             (7, "delete", 2),
         ] {
-            assert_eq!(attempts(&run, stage, operation), times, "{io}, {stage}, {operation}");
+            assert_eq!(attempts(&run, stage, operation), times, "{io}, {engine:?}, {stage}, {operation}");
         }
         assert_eq!(std::fs::read_dir(user.path("d")).unwrap().count(), 0);
     }
@@ -74,6 +79,69 @@ fn a_storage_that_needs_5_ms_for_a_block_moves_no_more_than_that_gives() {
     assert!(row["durations"]["min"]["exactly_ns"].as_u64().unwrap() >= 5_000_000, "{row:#}");
     let told = user.fine(&["show", "last"]).output;
     assert!(told.contains("\nWrite ") && told.contains(" of one processor."), "{told}");
+}
+
+#[test]
+fn with_four_in_flight_four_blocks_are_under_way_at_once_and_take_the_time_of_one() {
+    let user = User::new();
+    let target = "delayed:stream.write=20ms,stream.read=20ms:memory:";
+    let size = ["-s", "16KiB", "-b", "1KiB", "--verify", "--engine", "io_uring", "--depth", "4"];
+    document(&user, &[&[target], size.as_slice()].concat());
+    for operation in ["stream.write", "stream.read"] {
+        let blocks = user.operations(&[operation]);
+        assert_eq!(blocks.len(), 16);
+        let interval = |block: &Value| {
+            let start = number(block, "start_ns");
+            (start, start + number(block, "duration_ns"))
+        };
+        let intervals: Vec<(u64, u64)> = blocks.iter().map(interval).collect();
+        assert!(intervals.iter().all(|(start, end)| end - start >= 20_000_000), "{intervals:?}");
+        let at_once =
+            |moment| intervals.iter().filter(|(start, end)| *start <= moment && moment < *end).count();
+        assert_eq!(intervals.iter().map(|(start, _)| at_once(*start)).max(), Some(4), "{intervals:?}");
+    }
+    // The deepest queue of a file that has fewer blocks.
+    let deep = ["memory:", "-s", "3k", "-b", "1k", "--engine", "io_uring", "--depth", "1000"];
+    assert_eq!(attempts(&document(&user, &deep), 1, "stream.write"), 3);
+}
+
+#[test]
+fn a_full_storage_breaks_a_queue_off_after_what_was_in_flight() {
+    let user = User::new();
+    let target = "faulty:stream.write:enospc@#4:memory:";
+    let words =
+        ["bench", "stream", target, "-s", "10KiB", "-b", "1KiB", "--engine", "io_uring", "--depth", "4"];
+    let said = user.iolag(&[words.as_slice(), &["--json", "run.json"]].concat());
+    assert_eq!(said.code, 4, "{said:?}");
+    assert!(said.output.contains("client 0 broke off write after "), "{said:?}");
+    let run: Value = serde_json::from_slice(&std::fs::read(user.path("run.json")).unwrap()).unwrap();
+    // Up to three behind the one that failed were in flight; what is before it is read.
+    assert!((4..=7).contains(&attempts(&run, 1, "stream.write")), "{run:#}");
+    assert_eq!((attempts(&run, 2, "stream.read"), attempts(&run, 1, "stream.fsync")), (3, 0));
+}
+
+#[test]
+fn where_no_program_may_have_an_io_uring_system_calls_do_its_work_and_that_is_told() {
+    let user = User::new();
+    std::fs::create_dir(user.path("d")).unwrap();
+    let mut command = user.command(env!("CARGO_BIN_EXE_iolag"));
+    command
+        .args(["bench", "stream", "d", "-s", "1MiB", "-b", "64KiB", "--engine", "io_uring", "--depth", "8"]);
+    // SAFETY: nothing but two system calls between fork and exec.
+    unsafe { command.pre_exec(|| iolag_fixtures::forbid(libc::SYS_io_uring_setup)) };
+    let said = crate::user::said(command);
+    assert_eq!(said.code, 0, "{said:?}");
+    let told = "this system lets no program have an io_uring";
+    assert!(said.output.replace("\n  ", " ").contains(told), "{said:?}");
+    let spec = &user.record()["spec"]["workload"];
+    assert_eq!(
+        (&spec["engine"], &spec["depth"]),
+        (&"sync".into(), &1.into()),
+        "no depth that it did not have"
+    );
+    let shown = user.fine(&["show", "last"]).output;
+    assert!(shown.contains("one block in flight instead of 8"), "{shown}");
+    assert_eq!(std::fs::read_dir(user.path("d")).unwrap().count(), 0);
 }
 
 #[test]
