@@ -1,4 +1,4 @@
-//! Evidence: where a hung thread waits.
+//! Evidence: where a hung thread waits, and who works for it in the kernel.
 //!
 //! Only /proc/PID/task/TID/{stat,schedstat,wchan,stack,syscall,children} are read: counters, without locks. Much else
 //! below /proc/PID (cmdline, maps, exe, cwd) may take locks that a hung process holds, and would hang the keeper with it.
@@ -8,16 +8,55 @@ use std::fs;
 
 use iolag_model::ProcessStat;
 
-/// State, wait channel, system call and, where permitted, the kernel stack of a thread and of what it started.
+/// State, wait channel, system call and, where permitted, the kernel stack of a thread and of what it started; of one that waits for what it
+/// asked an io_uring also of the kernel's workers that are busy with it.
 pub fn evidence(process: u32, thread: u32) -> String {
     let mut text = String::new();
-    describe(&mut text, &format!("/proc/{process}/task/{thread}"));
+    let own = format!("/proc/{process}/task/{thread}");
+    describe(&mut text, &own);
+    if may_wait_for_workers(&own) {
+        for worker in busy_workers(process, thread) {
+            let _ = write!(text, "; worker {worker}: ");
+            describe(&mut text, &format!("/proc/{process}/task/{worker}"));
+        }
+    }
     let children = read(&format!("/proc/{process}/task/{thread}/children")).unwrap_or_default();
     for child in children.split_ascii_whitespace().filter_map(|child| child.parse::<u32>().ok()).take(8) {
         let _ = write!(text, "; child {child}: ");
         describe(&mut text, &format!("/proc/{child}"));
     }
     text
+}
+
+/// Whether a thread may be waiting for others to do what it asked: not if it does it itself, in another system call.
+fn may_wait_for_workers(directory: &str) -> bool {
+    // The number is that of all architectures that got the call when it was new.
+    let enters_ring = libc::SYS_io_uring_enter.to_string();
+    let call = read(&format!("{directory}/syscall")).unwrap_or_default();
+    let call = call.split_ascii_whitespace().next().unwrap_or_default();
+    // One that runs may be about to wait; of one of which the system does not tell nobody knows.
+    call == enters_ring || call == "running" || call.is_empty()
+}
+
+/// The threads of the kernel that work on what this thread asked an io_uring; they are threads of its process.
+fn busy_workers(process: u32, thread: u32) -> Vec<u32> {
+    const THREADS_MAX: usize = 4096;
+    const WORKERS_MAX: usize = 8;
+    const IDLE: &str = "io_wq_worker";
+    let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    let numbers = threads.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let whose = |worker: u32| {
+        let stat = read(&format!("/proc/{process}/task/{worker}/stat"))?;
+        let name = stat.split_once('(')?.1.split_once(')')?.0;
+        name.strip_prefix("iou-wrk-")?.parse::<u32>().ok()
+    };
+    let is_busy = |worker: u32| waits_in(&format!("/proc/{process}/task/{worker}")).as_deref() != Some(IDLE);
+    let workers = numbers.take(THREADS_MAX).filter_map(|number| Some((number, whose(number)?)));
+    let busy: Vec<(u32, u32)> = workers.filter(|(worker, _)| is_busy(*worker)).collect();
+    // In a container they are called after a number that is not the thread's there.
+    let are_named = busy.iter().any(|(_, whose)| *whose == thread);
+    let own = busy.into_iter().filter(|(_, whose)| !are_named || *whose == thread);
+    own.map(|(worker, _)| worker).take(WORKERS_MAX).collect()
 }
 
 /// The same for the first thread of a process and of each of its descendants, nearest first.
@@ -130,8 +169,13 @@ pub fn doing(process: u32) -> Doing {
     if !matches!(ProcessStat::of(&state).state(), Some("S" | "D" | "I" | "K")) {
         return Doing::NoWaiting;
     }
-    let in_stack = || Some(frames(&told(&directory, "stack")?).first()?.split('+').next()?.to_owned());
-    told(&directory, "wchan").or_else(in_stack).map_or(Doing::WaitsSomewhere, Doing::WaitsIn)
+    waits_in(&directory).map_or(Doing::WaitsSomewhere, Doing::WaitsIn)
+}
+
+/// The function of the kernel in which a thread waits, if the system tells it.
+fn waits_in(directory: &str) -> Option<String> {
+    let in_stack = || Some(frames(&told(directory, "stack")?).first()?.split('+').next()?.to_owned());
+    told(directory, "wchan").or_else(in_stack)
 }
 
 /// What a file of a process or thread says, if it says anything.

@@ -3,6 +3,7 @@
 
 mod descriptors;
 mod hearts;
+mod queues;
 mod roles;
 mod tags;
 mod thousands;

@@ -124,7 +124,7 @@ fn a_directory_that_cannot_be_made_or_removed_is_not_waited_for() {
 }
 
 /// The detail records of all runs.
-fn evidence(scene: &Scene) -> String {
+pub fn evidence(scene: &Scene) -> String {
     let runs = fs::read_dir(scene.store().join("runs")).unwrap().flatten();
     let runs = runs.map(|run| iolag_store::RunDirectory::open(&run.path()).unwrap());
     runs.flat_map(|run| run.details().unwrap()).map(|detail| detail.text + "\n").collect()

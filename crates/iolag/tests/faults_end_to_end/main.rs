@@ -13,6 +13,7 @@ mod hangs;
 mod journal;
 mod kills;
 mod many_clients;
+mod queues;
 mod rescued;
 mod set_up;
 mod signals;
