@@ -1,6 +1,7 @@
 //! The contract between iolag and a kind of target.
 
 use std::any::Any;
+use std::fmt::Debug;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use iolag_model::{
     PlaceToken, RunId, StreamIo, TagKind, Verification,
 };
 
-use crate::{Blocks, CacheMaker, Completion, Mark, NameTable, ObjectKey, Request, Semantics, TagTable};
+use crate::{Blocks, Completion, Mark, NameTable, ObjectKey, Request, Semantics, TagTable};
 
 /// A kind of target, at one place. Cheap to make: nothing is touched before [`Backend::create_place`] or
 /// [`Backend::open_session`].
@@ -176,6 +177,12 @@ pub trait LaneSession: Send {
     fn message(&mut self, _lane: u32) -> Option<String> {
         None
     }
+}
+
+/// Who makes caches cold or warm, and looks what is in them: as a rule another process, since that may hang.
+pub trait CacheMaker: Debug + Send + Sync {
+    /// Does what this operation is, which is one of those of caches, and waits for its end, or until it has taken too long.
+    fn make(&self, operation: Operation) -> Completion;
 }
 
 /// What a session needs to know.

@@ -11,7 +11,6 @@ mod absence;
 mod backend;
 mod blocking;
 mod blocks;
-mod caches;
 pub mod conformance;
 mod content;
 mod delayed;
@@ -30,12 +29,11 @@ mod wrapper;
 
 pub use absence::expecting_absence;
 pub use backend::{
-    AsyncExecution, AsyncOpening, AsyncSession, Backend, BackendError, Capabilities, Description, Inventory,
-    LaneSession, Leftover, Place, Session, SessionOptions,
+    AsyncExecution, AsyncOpening, AsyncSession, Backend, BackendError, CacheMaker, Capabilities, Description,
+    Inventory, LaneSession, Leftover, Place, Session, SessionOptions,
 };
 pub use blocking::Blocking;
 pub use blocks::Blocks;
-pub use caches::CacheMaker;
 pub use memory::MemoryBackend;
 pub use names::NameTable;
 pub use posix::{

@@ -77,7 +77,7 @@ pub fn analyse_metadata(run: &RunRecord, summaries: &Summaries) -> MetadataAnaly
     let is_as_it_is = run.spec.caches.is_default();
     footnotes.extend(self_read.filter(|_| has_other_caches(run) && is_as_it_is).and_then(caches_warm));
     footnotes.extend(memory_footnote(run));
-    let trust = run.trust.iter().cloned().chain(caches_doubted(run, &stages));
+    let trust = run.trust.iter().cloned().chain(caches_doubted(run, &StageAnalysis::with_caches(&stages)));
     let trust = trust.chain(summaries.unknown.trust()).collect();
     MetadataAnalysis {
         schema: SUMMARY_SCHEMA,

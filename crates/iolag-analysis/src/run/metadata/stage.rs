@@ -181,6 +181,11 @@ impl StageAnalysis {
         (self.phase, self.iteration)
     }
 
+    /// The stages before which something was done about caches, by name.
+    pub(crate) fn with_caches(stages: &[Self]) -> Vec<(String, StageCaches)> {
+        stages.iter().filter_map(|stage| Some((stage.name(), stage.caches?))).collect()
+    }
+
     /// What it is called: see [`stage_name`].
     pub fn name(&self) -> String {
         stage_name(self.phase, self.iteration)

@@ -61,7 +61,7 @@ pub(super) fn analyse_set_up(run: &RunRecord, spec: &SetUpSpec, summaries: &Summ
     findings.extend(ring_waits(summaries));
     findings.sort_by_key(|finding| finding.severity);
     let rows = stages.iter().flat_map(|stage| &stage.rows).map(|row| &row.summary);
-    let trust = run.trust.iter().cloned().chain(caches_doubted(run, &stages));
+    let trust = run.trust.iter().cloned().chain(caches_doubted(run, &StageAnalysis::with_caches(&stages)));
     let mut footnotes = footnotes(rows, run.calibration.overhead_per_sample_ns);
     footnotes.extend(memory_footnote(run));
     SetUpAnalysis {

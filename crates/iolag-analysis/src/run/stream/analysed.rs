@@ -8,7 +8,7 @@ use iolag_model::{
     exact_bytes,
 };
 
-use super::analysis::analyse_stream;
+use super::analysis::{analyse_stream, block_of};
 use crate::run::grouping::Grouping;
 use crate::run::summary::Summaries;
 use crate::run::values::{Cell, CellStages, Pace, RunQuantity};
@@ -65,17 +65,5 @@ impl Analysed for StreamSpec {
 
     fn analyse(&self, record: &RunRecord, summaries: &Summaries) -> RunAnalysis {
         RunAnalysis::Stream(analyse_stream(record, self, summaries))
-    }
-}
-
-/// What a phase of a stream does with blocks.
-pub(super) const fn block_of(phase: Phase) -> Option<Operation> {
-    match phase {
-        Phase::Write | Phase::Precreate => Some(Operation::StreamWrite),
-        Phase::Read => Some(Operation::StreamRead),
-        Phase::Rewrite => Some(Operation::StreamRewrite),
-        Phase::RandomRead => Some(Operation::StreamRandomRead),
-        Phase::RandomWrite => Some(Operation::StreamRandomWrite),
-        _ => None,
     }
 }

@@ -3,7 +3,6 @@
 use iolag_model::{Nanoseconds, Operation, Phase, RunRecord, StageIndex, StreamSpec, Trust};
 use serde::Serialize;
 
-use super::analysed::block_of;
 use super::from_cache::read_from_cache;
 use crate::finding::of_runs::RunFinding;
 use crate::run::any_workload::{common_sightings, footnotes};
@@ -78,7 +77,7 @@ pub(super) fn analyse_stream(run: &RunRecord, spec: &StreamSpec, summaries: &Sum
     let mut footnotes = footnotes(rows, run.calibration.overhead_per_sample_ns);
     footnotes.extend(memory_footnote(run));
     let trust = run.trust.iter().cloned().chain(read_from_cache(run, spec));
-    let trust = trust.chain(caches_doubted(run, &stages));
+    let trust = trust.chain(caches_doubted(run, &StageAnalysis::with_caches(&stages)));
     StreamAnalysis {
         schema: SUMMARY_SCHEMA,
         precision: summaries.precision,
@@ -120,4 +119,16 @@ fn found_in_stages(stages: &[StageAnalysis]) -> Vec<RunFinding> {
     });
     let keys: Vec<StageKey> = stages.iter().map(StageAnalysis::key).collect();
     merged(sightings.collect(), &keys)
+}
+
+/// What a phase of a stream does with blocks.
+pub(super) const fn block_of(phase: Phase) -> Option<Operation> {
+    match phase {
+        Phase::Write | Phase::Precreate => Some(Operation::StreamWrite),
+        Phase::Read => Some(Operation::StreamRead),
+        Phase::Rewrite => Some(Operation::StreamRewrite),
+        Phase::RandomRead => Some(Operation::StreamRandomRead),
+        Phase::RandomWrite => Some(Operation::StreamRandomWrite),
+        _ => None,
+    }
 }

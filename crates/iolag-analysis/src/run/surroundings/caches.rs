@@ -5,8 +5,6 @@ use iolag_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::run::metadata::stage::StageAnalysis;
-use crate::run::stage_names::stage_name;
 use crate::run::summary::{Summaries, Summary};
 
 /// Up to this share of the files may be in memory where caches are cold, or missing where they are warm.
@@ -62,15 +60,11 @@ impl StageCaches {
     }
 }
 
-/// A doubt for each way in which caches were not what they were to be.
-pub(crate) fn caches_doubted(run: &RunRecord, stages: &[StageAnalysis]) -> Vec<Trust> {
+/// A doubt for each way in which caches were not what they were to be; `stages` are those before which something was done, by name.
+pub(crate) fn caches_doubted(run: &RunRecord, stages: &[(String, StageCaches)]) -> Vec<Trust> {
     let wish = run.spec.caches.wish;
     let named = |is_meant: &dyn Fn(&StageCaches) -> bool| -> Vec<(String, StageCaches)> {
-        let of = |stage: &StageAnalysis| {
-            let caches = stage.caches.filter(|caches| is_meant(caches))?;
-            Some((stage_name(stage.phase, stage.iteration), caches))
-        };
-        stages.iter().filter_map(of).collect()
+        stages.iter().filter(|(_, caches)| is_meant(caches)).cloned().collect()
     };
     let (unknown, otherwise) = (
         named(&|caches| caches.is_achieved().is_none()),

@@ -1,0 +1,5 @@
+//! Benches on storage that is slow, full or hung in a way that is known.
+
+mod queues;
+mod set_up;
+mod streams;
