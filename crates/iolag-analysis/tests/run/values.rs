@@ -315,6 +315,7 @@ fn quantities_are_called_as_they_are_typed() {
 fn quantities_are_read_as_they_are_shown() {
     for (text, quantity) in [
         ("rate", Rate),
+        ("throughput", RunQuantity::Throughput),
         ("median", Median),
         ("p95", P95),
         ("over:1.00s", OVER_ONE_SECOND),
@@ -327,7 +328,7 @@ fn quantities_are_read_as_they_are_shown() {
     {
         let refused = text.parse::<RunQuantity>().unwrap_err().to_string();
         assert!(
-            refused.ends_with("choose rate, median, p95 or over:DURATION, as in over:100ms"),
+            refused.ends_with("choose rate, throughput, median, p95 or over:DURATION, as in over:100ms"),
             "{refused}"
         );
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use iolag_fixtures::FuseMount;
 
+use crate::hangs::{QUEUE, there_is_no_io_uring};
 use crate::support::{Finished, PATIENCE, Running, Scene, assert_gapless, assert_says, leftovers};
 
 /// Longer than any test lasts.
@@ -151,4 +152,25 @@ impl Terminal {
         use std::io::Write;
         (&self.user_side).write_all(b"\x03").unwrap();
     }
+}
+
+#[test]
+fn ctrl_c_ends_what_is_in_flight_and_removes_what_was_made() {
+    if there_is_no_io_uring() {
+        return;
+    }
+    let scene = Scene::new();
+    let target = scene.target();
+    let words = ["bench", "stream", target.to_str().unwrap(), "-s", "16MiB", "-b", "4KiB", "--fsync", "1"];
+    let more = ["--phases", "write,rewrite,rewrite,rewrite,rewrite,rewrite,rewrite,rewrite,rewrite,rewrite"];
+    let running = scene.start(&[words.as_slice(), &QUEUE, &more].concat());
+    crate::support::wait_for("working directory", || {
+        std::fs::read_dir(scene.target().join("iolag-work")).ok()?.flatten().next()
+    });
+    running.signal(libc::SIGINT);
+    let done = running.finish();
+    assert_eq!(done.code, Some(4), "{done:?}");
+    assert_gapless(&scene.exported());
+    assert_eq!(leftovers(&scene.target()), Vec::<String>::new());
+    scene.assert_nobody_is_left();
 }

@@ -49,7 +49,7 @@ mod tests {
         };
         let spec = StreamSpec::of_file(1 << 30);
         let told = doubt(spec.clone(), Some(8 << 30)).unwrap();
-        assert!(told.doubt.contains("4 GiB fit into a memory of 8 GiB"), "{told:?}");
+        assert!(told.doubt.contains("4.00 GiB fit into a memory of 8.00 GiB"), "{told:?}");
         assert_eq!(doubt(spec.clone(), Some(4 << 30)), None);
         assert_eq!(doubt(spec.clone(), None), None);
         assert_eq!(doubt(StreamSpec { io: StreamIo::Direct, ..spec.clone() }, Some(8 << 30)), None);

@@ -29,7 +29,7 @@ fn what_was_typed_wrongly_is_said_before_anything_is_read() {
         (&["lable:client=nfs", "last"], "did you mean label:client=nfs?"),
         (&["label:client", "last"], "expected label:NAME=VALUE"),
         (&["campaign:", "last"], "expected campaign:RUN"),
-        (&["last", "last", "--value", "mean"], "choose rate, median, p95 or over:DURATION"),
+        (&["last", "last", "--value", "mean"], "choose rate, throughput, median, p95 or over:DURATION"),
         (&["last", "last", "--same-within", "5"], "expected a percentage"),
         (&["last", "last", "--fail-if", "p95 > 10%"], "may be read in two ways"),
         (&["last", "last", "--fail-if", "p95"], "is no rule"),

@@ -1,5 +1,4 @@
 //! Benches on storage that is slow, full or hung in a way that is known.
 
-mod queues;
 mod set_up;
 mod streams;
