@@ -11,7 +11,7 @@ use iolag_model::{
     PlaceToken, RunId, StreamIo, TagKind, Verification,
 };
 
-use crate::{Blocks, Completion, Mark, NameTable, ObjectKey, Request, Semantics, TagTable};
+use crate::{Blocks, Completion, Mark, NameTable, ObjectKey, Request, Semantics, TagTable, Tree};
 
 /// A kind of target, at one place. Cheap to make: nothing is touched before [`Backend::create_place`] or
 /// [`Backend::open_session`].
@@ -206,6 +206,8 @@ pub struct SessionOptions {
     pub compressible_percent: u32,
     /// Who makes caches cold or warm, where that is asked for.
     pub caches: Option<Arc<dyn CacheMaker>>,
+    /// The tree that is read, for a session that works in no place of its own: it needs none.
+    pub tree: Option<Arc<Tree>>,
     /// Names of objects that have one.
     pub names: Option<Arc<NameTable>>,
     /// Buffers of the worker, for sessions that need none of their own.
@@ -227,6 +229,7 @@ impl SessionOptions {
             stream_io: StreamIo::Buffered,
             compressible_percent: 0,
             caches: None,
+            tree: None,
             names: None,
             blocks: None,
             tags: None,

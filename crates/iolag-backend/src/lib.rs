@@ -37,7 +37,8 @@ pub use blocks::Blocks;
 pub use memory::MemoryBackend;
 pub use names::NameTable;
 pub use posix::{
-    CacheLook, DropMethod, PlaceCaches, PosixBackend, PosixSession, WORKING_NAME, ring_refusal, token_name,
+    CacheLook, DropMethod, PlaceCaches, PosixBackend, PosixSession, Tree, WORKING_NAME, ring_refusal,
+    token_name,
 };
 pub use redact::{redact, redact_argument, redact_command, redact_line};
 pub use request::{Completion, MARKS_MAX, Mark, ObjectKey, Request};

@@ -36,6 +36,7 @@ pub use bench::set_up::plan_set_up;
 pub use bench::sides::putting_back::not_put_back;
 pub use bench::sides::{Side, SideCommand};
 pub use bench::stream::{FileSize, plan_stream};
+pub use bench::tree::plan_tree;
 pub use check::conducting::{Checked, conduct_check};
 pub use check::plan::{CheckOptions, PlannedCheck, plan_check};
 pub use contact::scout::{

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use iolag_analysis::Summaries;
 use iolag_backend::{Place, TagTable};
 use iolag_keeper::{Exchange, Inbox, Messenger, Outbox};
-use iolag_model::{Calibration, Detail, FileSystem, Nanoseconds, PlaceIdentity, RunRecord, Trust};
+use iolag_model::{
+    Calibration, Detail, FileSystem, Nanoseconds, PlaceIdentity, RunRecord, TreeRecord, Trust,
+};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -81,6 +83,8 @@ pub struct MeasurerEnd {
     pub positions: Vec<u64>,
     /// What the check of the working set found wrong, as sentences; empty if all was as expected.
     pub working_set_faults: Vec<String>,
+    /// What was found in a tree, and made of it.
+    pub tree: Option<TreeRecord>,
     /// How many datasets were counted for that.
     pub datasets_counted: u64,
     /// Objects of which nobody knows whether they are there: what made or removed them was cut off.

@@ -14,7 +14,7 @@ pub enum Level {
     Object,
     /// A single system call, or a store's single request.
     Call,
-    /// One block, or the end, of a stream.
+    /// One block, or the end, of a stream; a directory or a file of a tree.
     Stream,
     /// What a user does at the prompt.
     Task,
@@ -133,6 +133,12 @@ operations! {
     StreamRandomRead = 74, "stream.random-read", Stream;
     /// One block of a stream written over, in random order.
     StreamRandomWrite = 75, "stream.random-write", Stream;
+    /// A directory of a tree read: openat2(2), getdents64(2) to the end, close(2).
+    TreeList = 76, "tree.list", Stream;
+    /// The attributes of a name in a tree: statx(2), which follows no link.
+    TreeStat = 77, "tree.stat", Stream;
+    /// A file of a tree read to its end, and summed: openat2(2), statx(2), read(2) as often as needed, close(2).
+    TreeRead = 78, "tree.read", Stream;
 
     /// `ls -l` of a small directory.
     TaskList = 96, "ls -l", Task;
@@ -175,6 +181,11 @@ impl Operation {
     /// Whether it is about what caches hold, which is no work of the target's.
     pub const fn is_of_caches(self) -> bool {
         matches!(self, Self::CachesDrop | Self::CachesWarm | Self::CachesResident | Self::CachesHeld)
+    }
+
+    /// Whether it is about a tree that is there already.
+    pub const fn is_of_trees(self) -> bool {
+        matches!(self, Self::TreeList | Self::TreeStat | Self::TreeRead)
     }
 
     /// Which way a block of a stream goes; nothing of what is none.

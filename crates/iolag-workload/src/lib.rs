@@ -13,6 +13,7 @@ mod spec_error;
 mod stream;
 mod tasks;
 mod trace;
+mod tree;
 mod workload;
 
 pub use caches::CachesClient;
@@ -45,4 +46,5 @@ pub use tasks::{
     TaskLimits, TaskOptions, TaskOutput, TaskSession, TaskSpec, allow_core_dumps, become_a_users_program,
     find_compiler, probe_task, remove_probe_files, withhold_core_dumps,
 };
+pub use tree::client::{Names, TreeClient, TreeTurns};
 pub use workload::{Workload, workload};

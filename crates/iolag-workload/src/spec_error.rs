@@ -120,6 +120,15 @@ pub enum SpecError {
         /// What was given.
         bytes: u64,
     },
+    /// A tree with which nothing is done.
+    #[error("no phase is selected: choose at least one of stat, sum, combined")]
+    NoTreePhase,
+    /// A phase that trees do not have.
+    #[error("a tree has no phase {phase}: choose of stat, sum, combined")]
+    NoPhaseOfTrees {
+        /// Which.
+        phase: Phase,
+    },
     /// The working set belongs to another number of clients.
     #[error("the working set was made by {found} clients, this run has {clients}: use --clients {found}")]
     OtherClients {

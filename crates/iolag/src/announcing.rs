@@ -41,6 +41,17 @@ fn of_bench(record: &RunRecord, root: &Path, working_name: &str) -> String {
             root.display()
         );
     }
+    if let Some(tree) = record.spec.workload.tree() {
+        let phases: Vec<&str> = tree.phases.iter().map(|phase| phase.name()).collect();
+        return format!(
+            "reading the tree {} with {}: all directories, then {}; it is only read, nothing is made, changed or removed in it; run {} in {}",
+            one_line(&record.targets[0].name),
+            counted(clients.into(), "client", "clients"),
+            phases.join(", "),
+            record.id,
+            root.display()
+        );
+    }
     let who = match record.spec.workload.set_up() {
         Some(spec) => format!(
             "{}, each of which makes {} stat and {} open calls",

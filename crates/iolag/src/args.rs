@@ -14,6 +14,7 @@ mod serve;
 mod set_up;
 mod stream;
 mod trace;
+mod tree;
 pub(crate) mod values;
 mod watch;
 
@@ -41,6 +42,7 @@ pub use serve::{MetricsElsewhere, Serve};
 pub use set_up::{SetUp, SetUpCalls};
 pub use stream::{Stream, StreamBlocks};
 pub use trace::{Trace, TracedToo};
+pub use tree::{Tree, TreeReading};
 pub use values::form::MetadataForm;
 pub use watch::{Ping, Unit, Watch};
 

@@ -57,9 +57,10 @@ pub(crate) const fn patience(operation: Operation) -> Nanoseconds {
     match operation {
         Operation::TaskCompile | Operation::TaskCreate => Nanoseconds::from_seconds(10),
         // As long as the bytes take that are waited for.
-        Operation::StreamFsync | Operation::StreamCloseWritten | Operation::StreamAllocate => {
-            Nanoseconds(u64::MAX)
-        }
+        Operation::StreamFsync
+        | Operation::StreamCloseWritten
+        | Operation::StreamAllocate
+        | Operation::TreeRead => Nanoseconds(u64::MAX),
         _ => Nanoseconds::from_seconds(1),
     }
 }
@@ -92,7 +93,8 @@ fn failed(summary: &Summary, ErrorCount { class, count }: ErrorCount) -> RunFind
 fn two_modes(summary: &Summary) -> Option<RunFinding> {
     let modes = summary.durations.modes?;
     // Two modes below what anyone feels are of interest to nobody but the cache's author.
-    if modes.slow_ns < Nanoseconds::from_milliseconds(10) {
+    // Files of a tree are short and long.
+    if modes.slow_ns < Nanoseconds::from_milliseconds(10) || summary.key.operation == Operation::TreeRead {
         return None;
     }
     let found = RunFound::TwoModes(TwoModesFound { operation: summary.key.operation, modes });

@@ -19,5 +19,6 @@ pub(crate) mod summary;
 pub(crate) mod surroundings;
 pub(crate) mod sweep;
 pub(crate) mod trace;
+pub(crate) mod tree;
 pub(crate) mod values;
 pub(crate) mod workload;

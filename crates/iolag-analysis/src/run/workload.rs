@@ -14,6 +14,7 @@ pub use super::stream::analysis::{StreamAnalysis, StreamPhase};
 use super::summary::Summaries;
 pub use super::surroundings::caches::StageCaches;
 pub use super::trace::analysis::TraceAnalysis;
+pub use super::tree::analysis::{TreeAnalysis, TreePhase};
 use super::values::{CellStages, RunQuantity};
 use crate::statistics::interval::share_over::DEFAULT_THRESHOLDS;
 use crate::statistics::quantile::censored::Censoring;
@@ -88,6 +89,8 @@ analyses! { $
     SetUp(SetUpAnalysis)
     /// Of `iolag bench stream`.
     Stream(StreamAnalysis)
+    /// Of `iolag bench tree`.
+    Tree(TreeAnalysis)
 }
 
 /// Judges a run by its summaries.

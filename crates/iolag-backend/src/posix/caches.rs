@@ -50,14 +50,21 @@ impl PlaceCaches {
     /// # Errors
     /// What the system answered.
     pub fn drop_all(&self, drop_caches: &Path) -> io::Result<DropMethod> {
-        syncfs(&self.directory)?;
-        let dropped =
-            File::options().write(true).open(drop_caches).and_then(|mut file| file.write_all(b"3\n"));
-        if dropped.is_ok() {
+        if self.drop_system(drop_caches).is_ok() {
             return Ok(DropMethod::System);
         }
+        syncfs(&self.directory)?;
         each_file(self.directory.as_fd(), &mut |file, _| Ok(fadvise(file, 0, None, Advice::DontNeed)?))?;
         Ok(DropMethod::Files)
+    }
+
+    /// Writes back what the file system holds, then drops all that the system holds; the directory may be any.
+    ///
+    /// # Errors
+    /// What the system answered: as a rule that only the superuser may do that.
+    pub fn drop_system(&self, drop_caches: &Path) -> io::Result<()> {
+        syncfs(&self.directory)?;
+        File::options().write(true).open(drop_caches)?.write_all(b"3\n")
     }
 
     /// Reads every file to its end. Returns the bytes.
@@ -141,7 +148,7 @@ fn each_file_below(
 }
 
 /// Of a file this long.
-fn resident_bytes(file: BorrowedFd<'_>, bytes: u64) -> Result<u64, Errno> {
+pub(super) fn resident_bytes(file: BorrowedFd<'_>, bytes: u64) -> Result<u64, Errno> {
     match by_cachestat(file) {
         // An older kernel, or a container that knows no newer call.
         Err(Errno::NOSYS | Errno::PERM | Errno::OPNOTSUPP) => by_mincore(file, bytes),

@@ -17,10 +17,11 @@ mod ring;
 mod session;
 mod stream;
 mod token;
+mod tree;
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use iolag_model::{Operation, PlaceMaker, RunId};
 
@@ -30,12 +31,14 @@ use crate::{
 };
 use place::{Expected, Whereabouts, WorkingDirectory};
 use ring::RingSession;
+use tree::TreeSession;
 
 pub use caches::{CacheLook, DropMethod, PlaceCaches};
 pub use names::token_name;
 
 pub use ring::ring_refusal;
 pub use session::PosixSession;
+pub use tree::Tree;
 
 /// The name of the working directory, unless the caller chooses another.
 pub const WORKING_NAME: &str = "iolag-work";
@@ -79,9 +82,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation::StreamRandomWrite,
 ];
 
+/// Of a session in a tree that is there already.
+const OPERATIONS_OF_TREES: &[Operation] = &[Operation::TreeList, Operation::TreeStat, Operation::TreeRead];
+
 const SEMANTICS: &str = "stat is statx by name; read is openat, read, close; create is openat with O_CREAT and O_TRUNC, write, \
                          [fsync], close; delete is unlinkat; write is openat, write, close; write+fsync has an fsync before \
-                         close; list is openat, getdents64 to the end, close; a stream's blocks are pread and pwrite";
+                         close; list is openat, getdents64 to the end, close; a stream's blocks are pread and pwrite; \
+                         of a tree, list is openat2, getdents64 to the end, close, stat is statx by name, read is openat2, statx, read to the \
+                         end, close, each with that of its directory where the last name was in another";
 
 /// A directory as a target.
 #[derive(Debug)]
@@ -113,6 +121,16 @@ impl PosixBackend {
     /// If it cannot be opened, or is another one.
     pub fn open_place(&self) -> Result<OwnedFd, BackendError> {
         self.working.open(self.expected())
+    }
+
+    /// The directory itself, opened for reading by the calling thread.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn open_target(&self) -> Result<OwnedFd, BackendError> {
+        let target = self.working.open_target()?;
+        directory::open(target.as_fd(), c".")
+            .map_err(|errno| place::failed("open the directory", self.working.target(), errno))
     }
 
     /// The run whose working directory it is, if it says so.
@@ -153,7 +171,8 @@ impl Backend for PosixBackend {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { operations: OPERATIONS.to_vec(), semantics: Semantics::OF_DIRECTORIES }
+        let operations = [OPERATIONS, OPERATIONS_OF_TREES].concat();
+        Capabilities { operations, semantics: Semantics::OF_DIRECTORIES }
     }
 
     fn expect_place(&self, place: &Place) {
@@ -169,6 +188,9 @@ impl Backend for PosixBackend {
     }
 
     fn open_session(&self, options: &SessionOptions) -> Result<Box<dyn Session>, BackendError> {
+        if let Some(tree) = &options.tree {
+            return Ok(Box::new(TreeSession::open(self.working.target(), Arc::clone(tree), options)?));
+        }
         Ok(Box::new(PosixSession::new(self.open_for_session()?, options)?))
     }
 

@@ -21,7 +21,7 @@ use crate::bench::sides::one_directory::refuse_one_directory;
 use crate::bench::sides::putting_back::note;
 use crate::bench::sides::{Afterwards, Side, Undone, When, execute};
 use crate::bench::stopping::Precise;
-use crate::bench::{Benched, benched};
+use crate::bench::{Benched, Ground, benched};
 use crate::contact::scout::Answer;
 use crate::contact::start::{Found, Keeper, send_scouts};
 use crate::exit_code::ExitCode;
@@ -222,6 +222,7 @@ impl Conducting<'_> {
         let facts = facts_of(directory.as_deref(), &found)?;
         let bench = benched(&point.spec.workload)?;
         refuse_too_little_space(facts.as_ref(), bench, point.spec.clients)?;
+        refuse_store_in_tree(facts.as_ref(), bench, &found.root)?;
         let positions = positions(bench, &point.spec, &options.working_name, facts.as_ref(), &found.root)?;
         // Children stand in another directory.
         let target = facts
@@ -248,7 +249,8 @@ impl Conducting<'_> {
             drop_command: options.drop_command.clone(),
         };
         let place = &assignment.place;
-        let outlives = assignment.target.semantics().place != PlaceProof::Process;
+        let outlives = bench.ground() == Ground::WorkingPlace
+            && assignment.target.semantics().place != PlaceProof::Process;
         let planned_places = outlives.then(|| (place.path.clone(), place.name.clone())).into_iter().collect();
         let removes = bench.removes_working_set() && bench.makes_working_set();
         let mut attendant = campaign.attendant(run);
@@ -284,6 +286,7 @@ impl Conducting<'_> {
         }
         let campaign = self.id.get_or_insert_with(|| id.clone()).clone();
         let name = target.to_string();
+        let ground = benched(&point.spec.workload)?.ground();
         let beginning = Beginning {
             id,
             membership: Membership {
@@ -298,7 +301,9 @@ impl Conducting<'_> {
             targets: vec![TargetRecord {
                 name,
                 backend: target.kind().into(),
-                working_place: facts.map(|facts| working_place(&facts.path, &options.working_name)),
+                working_place: facts
+                    .filter(|_| ground == Ground::WorkingPlace)
+                    .map(|facts| working_place(&facts.path, &options.working_name)),
                 file_system: facts.map(|facts| facts.file_system.clone()),
                 unanswered_ns: None,
                 contact: None,
@@ -380,6 +385,22 @@ fn refuse_too_little_space(
         )));
     }
     Ok(())
+}
+
+/// A run would change what it reads.
+fn refuse_store_in_tree(
+    facts: Option<&DirectoryFacts>,
+    bench: &dyn Benched,
+    store: &Path,
+) -> Result<(), Failure> {
+    match facts.filter(|facts| bench.ground() == Ground::Tree && store.starts_with(&facts.path)) {
+        Some(facts) => Err(Failure::usage(format!(
+            "the store {} lies in the tree {}, in which nothing is to be written: name a store elsewhere with --store",
+            store.display(),
+            facts.path.display()
+        ))),
+        None => Ok(()),
+    }
 }
 
 fn doubts(campaign: &Campaign, point: &Point) -> Vec<Trust> {

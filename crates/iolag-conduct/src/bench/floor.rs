@@ -3,14 +3,16 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use iolag_backend::{Backend, BackendError, CacheMaker, Session, SessionOptions, TagTable};
+use iolag_backend::{Backend, BackendError, CacheMaker, Session, SessionOptions, TagTable, Tree};
 use iolag_keeper::Exchange;
 use iolag_model::{
-    CacheState, ClientId, Durability, MonotonicClock, Role, RunSpec, StageRecord, StreamIo, Verification,
+    CacheState, ClientId, Durability, MonotonicClock, Nanoseconds, Role, RunSpec, StageRecord, StreamIo,
+    Verification,
 };
 use iolag_workload::{
     CachesClient, Client, ClientLoop, DriveEnd, DriveOptions, IfNotOpen, Job, Opened, run_threads, workload,
 };
+use rustix::time::{ClockId, clock_gettime};
 
 /// A target that is ready to be measured.
 pub(super) struct Floor<'a> {
@@ -40,7 +42,15 @@ pub(super) struct Sessions {
     pub compressible_percent: u32,
     /// How many requests each has in flight, if it has a queue.
     pub lanes: Option<u32>,
+    /// The tree that is read, if it is one.
+    pub tree: Option<Arc<Tree>>,
     pub through: fn(Box<dyn Session>) -> Box<dyn Session>,
+}
+
+/// What the processors have done for this process until now, all its threads together.
+pub(super) fn processor_time() -> Nanoseconds {
+    let taken = clock_gettime(ClockId::ProcessCPUTime);
+    Nanoseconds(taken.tv_sec as u64 * 1_000_000_000 + taken.tv_nsec as u64)
 }
 
 impl Default for Sessions {
@@ -51,6 +61,7 @@ impl Default for Sessions {
             stream_io: StreamIo::Buffered,
             compressible_percent: 0,
             lanes: None,
+            tree: None,
             through: |session| session,
         }
     }
@@ -116,6 +127,7 @@ impl Floor<'_> {
             stream_io: sessions.stream_io,
             compressible_percent: sessions.compressible_percent,
             caches: self.caches.clone(),
+            tree: sessions.tree.clone(),
             tags: Some(Arc::clone(&self.tags)),
             ..SessionOptions::new(ClientId(rank), rank, self.spec.seed, bytes_max)
         }
@@ -190,7 +202,7 @@ mod tests {
             workload: MetadataOptions::default().workload(1000, 2).unwrap(),
             targets: vec![target.to_string()],
             clients: 2,
-            deadline_ns: iolag_model::Nanoseconds::from_seconds(60),
+            deadline_ns: Nanoseconds::from_seconds(60),
             deadlines: Vec::new(),
             on_hang: OnHang::Continue,
             seed: 1,

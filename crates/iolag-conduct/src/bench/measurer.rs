@@ -13,7 +13,7 @@ use iolag_workload::{DriveEnd, can_unshare};
 
 use crate::bench::caches::{Making, Preparer, patience};
 use crate::bench::floor::Floor;
-use crate::bench::{Benched, benched};
+use crate::bench::{Benched, Ground, benched};
 use crate::calibration::calibrate;
 use crate::messages::{FromMeasurer, MeasurerEnd, tags_of_run, tell, tell_placed};
 use crate::placed::Placed;
@@ -122,22 +122,24 @@ fn try_measure(
             assignment.target
         ));
     }
-    let place = match bench.makes_working_set() {
-        true => {
+    let place = match (bench.ground(), bench.makes_working_set()) {
+        (Ground::Tree, _) => None,
+        (Ground::WorkingPlace, true) => {
             tell(outbox, &FromMeasurer::Placing(assignment.place.clone()));
-            backend.create_place(&assignment.maker)
+            Some(backend.create_place(&assignment.maker).map_err(sentence)?)
         }
-        false => backend.reopen_place(),
+        (Ground::WorkingPlace, false) => Some(backend.reopen_place().map_err(sentence)?),
     };
-    let place = place.map_err(sentence)?;
-    let caches = prepare_caches(assignment, bench, &place)?;
-    tell_placed(outbox, 0, place);
+    let caches = prepare_caches(assignment, bench, place.as_ref())?;
+    place.into_iter().for_each(|place| tell_placed(outbox, 0, place));
     clients.clone().for_each(|client| exchange.prefault(client));
     if let Some(remark) = shared_tables(backend.as_ref(), clients.len()) {
         tell(outbox, &FromMeasurer::Remark(remark));
     }
     tell(outbox, &FromMeasurer::Calibrated(calibrate().map_err(|error| error.to_string())?));
-    exchange.wait_until_noted(FIRST);
+    if bench.ground() == Ground::WorkingPlace {
+        exchange.wait_until_noted(FIRST);
+    }
     let (preparer, making) = caches.unzip();
     let (driven, mut end) = std::thread::scope(|scope| {
         preparer.map(|preparer| scope.spawn(|| preparer.serve(outbox)));
@@ -162,17 +164,21 @@ fn try_measure(
 fn prepare_caches(
     assignment: &BenchAssignment,
     bench: &dyn Benched,
-    place: &Place,
+    place: Option<&Place>,
 ) -> Result<Option<(Preparer, Making)>, String> {
     let (caches, target) = (&assignment.spec.caches, assignment.target.directory());
     let Some(target) = target.filter(|_| caches.wish != CacheState::Asis) else { return Ok(None) };
-    let directory = PosixBackend::new(target.to_owned(), &place.name).and_then(|posix| {
-        posix.expect_place(place);
-        posix.open_place()
+    let posix = PosixBackend::new(target.to_owned(), &assignment.place.name);
+    let directory = posix.and_then(|posix| match place {
+        Some(place) => {
+            posix.expect_place(place);
+            posix.open_place()
+        }
+        None => posix.open_target(),
     });
     let directory = directory.map_err(|error| error.to_string())?;
     let patience = patience(bench.bytes_held(assignment.spec.clients));
-    let made = Preparer::new(directory, assignment.drop_command.as_deref(), patience);
+    let made = Preparer::new((directory, bench.ground()), assignment.drop_command.as_deref(), patience);
     made.map(Some).map_err(|failure| failure.sentence)
 }
 

@@ -17,6 +17,7 @@ pub(crate) mod set_up;
 pub(crate) mod sides;
 mod stopping;
 pub(crate) mod stream;
+pub(crate) mod tree;
 
 use iolag_model::{RunRecord, RunSpec, WorkloadSpec};
 use iolag_workload::{DriveEnd, Workload};
@@ -25,6 +26,15 @@ use crate::bench::floor::Floor;
 use crate::failure::Failure;
 use crate::messages::MeasurerEnd;
 
+/// What a bench works on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ground {
+    /// A working place in the target, which iolag makes.
+    WorkingPlace,
+    /// What is there already, which is only read.
+    Tree,
+}
+
 /// The questions to the workload of a bench.
 trait Benched: Workload {
     /// The options that decide how much room it needs: in bytes, and in objects.
@@ -32,6 +42,11 @@ trait Benched: Workload {
 
     /// Objects that are there at one time, at least.
     fn objects_held(&self, clients: u32) -> u64;
+
+    /// What it works on.
+    fn ground(&self) -> Ground {
+        Ground::WorkingPlace
+    }
 
     /// Whether a run begins with an empty working place.
     fn makes_working_set(&self) -> bool {
@@ -58,6 +73,7 @@ fn benched(spec: &WorkloadSpec) -> Result<&dyn Benched, Failure> {
         WorkloadSpec::Metadata(spec) => Ok(spec),
         WorkloadSpec::SetUp(spec) => Ok(spec),
         WorkloadSpec::Stream(spec) => Ok(spec),
+        WorkloadSpec::Tree(spec) => Ok(spec),
         _ => Err(Failure::bug("a campaign is of benches")),
     }
 }

@@ -3,15 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use iolag_model::{
-    Nanoseconds, StageRecord, StreamEngine, StreamSpec, WorkloadSpec, exact_bytes, format_bytes,
-};
+use iolag_model::{StageRecord, StreamEngine, StreamSpec, WorkloadSpec, exact_bytes, format_bytes};
 use iolag_workload::{DriveEnd, StreamClient, StreamFault, StreamLedger, Workload};
-use rustix::time::{ClockId, clock_gettime};
 
 use crate::bench::Benched;
 use crate::bench::campaign::Campaign;
-use crate::bench::floor::{Floor, Sessions};
+use crate::bench::floor::{Floor, Sessions, processor_time};
 use crate::bench::options::BenchOptions;
 use crate::bench::plan::{plan_bench, refuse_empty, refuse_equal};
 use crate::environment::limits::Limits;
@@ -95,12 +92,6 @@ impl Benched for StreamSpec {
         let working_set_faults = faults.iter().map(|fault| in_words(self, fault, floor.stages)).collect();
         Ok((driven, MeasurerEnd { working_set_faults, ..MeasurerEnd::default() }))
     }
-}
-
-/// What the processors have done for this process until now, all its threads together.
-fn processor_time() -> Nanoseconds {
-    let taken = clock_gettime(ClockId::ProcessCPUTime);
-    Nanoseconds(taken.tv_sec as u64 * 1_000_000_000 + taken.tv_nsec as u64)
 }
 
 /// As in `client 0 broke off write after 1.20 GiB of 4 GiB: stream.write failed: no space left (errno 28)`.

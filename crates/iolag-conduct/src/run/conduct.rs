@@ -265,6 +265,7 @@ fn final_record(
     for end in watched.ends.iter().flatten() {
         record.positions.extend(&end.positions);
         reasons.extend(end.working_set_faults.iter().cloned());
+        record.tree = end.tree.clone().or(record.tree);
     }
     let unknown = watched.ends.iter().flatten().map(|end| end.unknown_objects).sum();
     if unknown > 0 {

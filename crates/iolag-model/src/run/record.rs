@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Anchor, Calibration, CampaignPlan, ClientId, Environment, FileSystem, FormatVersion, GeneratorRecord,
     HostIndex, HostRecord, HostView, MemoryCourse, MemoryState, Nanoseconds, Phase, PlaceIdentity, PutBack,
-    Role, RunId, RunSpec, StageIndex, TargetIndex,
+    Role, RunId, RunSpec, StageIndex, TargetIndex, TreeRecord,
 };
 
 /// run.json.
@@ -68,6 +68,9 @@ pub struct RunRecord {
     /// What of the first host's memory the page cache, dirty and write-back had, second by second. Since 1.1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemoryCourse>,
+    /// What was found in a tree, and made of it; of runs on one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<TreeRecord>,
     /// What to know before trusting the numbers.
     pub trust: Vec<Trust>,
     /// How the numbers came about, as sentences: for example which compiler was used.
@@ -113,6 +116,7 @@ impl RunRecord {
             parts: Vec::new(),
             generator: None,
             memory: None,
+            tree: None,
             trust: Vec::new(),
             remarks: Vec::new(),
             positions: Vec::new(),

@@ -1,5 +1,9 @@
 //! The spec: everything that decides what a run does. Immutable, serialised into every run.
 
+mod tree;
+
+pub use tree::{TreeNames, TreeRecord, TreeSpec, TreeStage};
+
 use serde::{Deserialize, Serialize};
 
 use super::deadlines::known_rules;
@@ -94,6 +98,8 @@ workloads! { $
     SetUp(SetUpSpec) = "setup", set_up, RUN_FORMAT_WITH_TRACES;
     /// `iolag bench stream`.
     Stream(StreamSpec) = "stream", stream, RUN_FORMAT_WITH_TRACES;
+    /// `iolag bench tree`.
+    Tree(TreeSpec) = "tree", tree, RUN_FORMAT_WITH_TRACES;
 }
 
 impl WorkloadSpec {
@@ -278,6 +284,14 @@ pub enum Phase {
     RandomRead,
     /// Stream: write over every block of a file, in random order.
     RandomWrite,
+    /// Tree: read all directories.
+    Walk,
+    /// Tree: ask for the attributes of every name.
+    Stat,
+    /// Tree: read every file to its end, and sum it.
+    Sum,
+    /// Tree: ask for the attributes of each name, and sum it if it is a file.
+    Combined,
 }
 names!(Phase {
     Precreate = "precreate",
@@ -296,6 +310,10 @@ names!(Phase {
     Read = "read",
     RandomRead = "random-read",
     RandomWrite = "random-write",
+    Walk = "walk",
+    Stat = "stat",
+    Sum = "sum",
+    Combined = "combined",
 });
 
 /// Pause after every operation, in which the client does nothing. Not part of an operation's duration.

@@ -10,6 +10,7 @@ mod ping;
 mod set_up;
 mod stream;
 mod trace;
+mod tree;
 pub(crate) mod worst;
 
 pub(crate) use answer::Answer;

@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use iolag_backend::{Completion, Request};
-use iolag_model::{Meeting, MonotonicTime, Nanoseconds, Sample, StageIndex};
+use iolag_model::{AttemptId, ClientId, Meeting, MonotonicTime, Nanoseconds, Operation, Sample, StageIndex};
 
 /// One simulated user or job: yields operations, knows neither clocks nor threads nor files.
 ///
@@ -105,6 +105,16 @@ pub struct Note {
     pub number: Option<NonZeroU64>,
     /// Which probe stood in the way, counted from 1.
     pub blocker: Option<NonZeroU64>,
+}
+
+impl Note {
+    /// What the processors did in a stage that began then, for all clients of the process.
+    pub fn processor_time(begin: MonotonicTime, taken: Nanoseconds) -> Self {
+        // The loop gives it its attempt.
+        let attempt = AttemptId::new(ClientId(0), 0);
+        let sample = Sample::new(attempt, Operation::ProcessorTime, begin, begin, taken);
+        Self { sample, number: None, blocker: None }
+    }
 }
 
 /// What became of a request.

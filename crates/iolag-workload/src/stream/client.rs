@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use iolag_backend::{ObjectKey, Request};
 use iolag_model::{
-    Allocation, AttemptId, BlockDirection, ClientId, Meeting, MonotonicTime, Nanoseconds, Operation, Phase,
-    Sample, StageRecord, StreamSpec, mix,
+    Allocation, BlockDirection, Meeting, MonotonicTime, Nanoseconds, Operation, Phase, StageRecord,
+    StreamSpec, mix,
 };
 
 use super::ledger::{StreamFault, StreamLedger};
@@ -242,11 +242,7 @@ impl<P: FnMut() -> Nanoseconds> StreamClient<P> {
         self.state = State::Ending;
         let Some(before) = self.work.processor_time else { return self.leave_stage() };
         let taken = Nanoseconds((self.processor_time)().0.saturating_sub(before.0));
-        let begin = self.work.begin;
-        // The loop gives it its attempt.
-        let attempt = AttemptId::new(ClientId(0), 0);
-        let sample = Sample::new(attempt, Operation::ProcessorTime, begin, begin, taken);
-        Step::Note(Note { sample, number: None, blocker: None })
+        Step::Note(Note::processor_time(self.work.begin, taken))
     }
 
     const fn leave_stage(&mut self) -> Step {

@@ -3,15 +3,16 @@
 use iolag_model::{Access, Durability, SetUpSpec, Verification, WearOut, parse_bytes, parse_count};
 use iolag_workload::MetadataOptions;
 
-use super::document::{MetadataTable, SetUpTable, StreamTable};
+use super::document::{MetadataTable, SetUpTable, StreamTable, TreeTable};
 use super::plan::Planning;
 use crate::args::values::stream::{
     parse_engine, parse_file_size, parse_fsync, parse_io, parse_percent, parse_stream_phase,
 };
+use crate::args::values::tree::parse_tree_phase;
 use crate::args::values::{
     parse_granularity, parse_pattern, parse_period, parse_phase, parse_preset, parse_share, parse_think,
 };
-use crate::args::{SetUpCalls, StreamBlocks};
+use crate::args::{SetUpCalls, StreamBlocks, TreeReading};
 use crate::documents::DocumentError;
 
 impl Planning<'_> {
@@ -83,6 +84,16 @@ impl Planning<'_> {
             preallocate: bench.preallocate == Some(true),
             compressible: self.some(bench.compressible.as_ref(), parse_percent)?,
             verify: bench.verify == Some(true),
+            time_limit: self.some(bench.time_limit.as_ref(), parse_period)?,
+        })
+    }
+
+    /// # Errors
+    /// One sentence with file and line.
+    pub(super) fn tree(&self, bench: &TreeTable) -> Result<TreeReading, DocumentError> {
+        let phases = bench.phases.as_deref();
+        Ok(TreeReading {
+            phases: phases.map(|phases| self.all(Some(phases), Vec::new(), parse_tree_phase)).transpose()?,
             time_limit: self.some(bench.time_limit.as_ref(), parse_period)?,
         })
     }

@@ -138,6 +138,16 @@ pub struct StreamTable {
     pub time_limit: Option<Text>,
 }
 
+/// `[[bench]]` of a tree.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct TreeTable {
+    pub workload: Text,
+    pub clients: Option<Vec<Number>>,
+    pub phases: Option<Vec<Text>>,
+    pub time_limit: Option<Text>,
+}
+
 /// `[[bench]]` of metadata.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]

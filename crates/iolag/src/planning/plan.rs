@@ -6,12 +6,12 @@ use std::path::PathBuf;
 
 use iolag_backend::Target;
 use iolag_conduct::{
-    BenchOptions, Campaign, Failure, Limits, Repeating, plan_metadata, plan_set_up, plan_stream,
+    BenchOptions, Campaign, Failure, Limits, Repeating, plan_metadata, plan_set_up, plan_stream, plan_tree,
 };
 use iolag_model::{one_line, parse_bytes, parse_count};
 use toml::Spanned;
 
-use super::document::{MetadataTable, Number, PlanDocument, SetUpTable, StreamTable};
+use super::document::{MetadataTable, Number, PlanDocument, SetUpTable, StreamTable, TreeTable};
 use super::told::told;
 use crate::args::values::{
     parse_caches, parse_label, parse_on_hang, parse_order, parse_period, parse_precision,
@@ -81,9 +81,14 @@ impl Planning<'_> {
                 let blocks = self.all(table.block.as_deref(), vec![said.spec().block_bytes], parse_bytes)?;
                 plan_stream(options, &said.spec(), said.file_size(), &blocks, limits).map_err(told)
             }
+            "tree" => {
+                let table: TreeTable = PlanDocument::bench(&self.source)?;
+                let options = self.options(table.clients.as_deref())?;
+                plan_tree(options, &self.tree(&table)?.spec(), limits).map_err(told)
+            }
             other => {
-                let message =
-                    format!("there is no workload {other:?}: expected \"metadata\", \"setup\" or \"stream\"");
+                let known = "\"metadata\", \"setup\", \"stream\" or \"tree\"";
+                let message = format!("there is no workload {other:?}: expected {known}");
                 Err(self.source.error(workload, message))
             }
         }

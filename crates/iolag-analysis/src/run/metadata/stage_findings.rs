@@ -6,11 +6,25 @@ use super::stage::StageAnalysis;
 use super::stage_endings::cut_off;
 use crate::finding::Severity;
 use crate::finding::of_runs::{CutOff, LateStart, RunFinding, RunFound, ShortStages};
+use crate::run::any_workload::common_sightings;
+use crate::run::sightings::merged;
+use crate::run::stage_names::StageKey;
+use crate::run::summary::Summary;
 
 /// Clients that start later than this share of the stage are told.
 const SKEW_SHARE: f64 = 0.05;
 /// Stages that are shorter are told.
 const SHORT: Nanoseconds = Nanoseconds::from_seconds(1);
+
+/// What any workload may give, in each of these stages, what several of them say being said once.
+pub(crate) fn found_in_stages(stages: &[StageAnalysis]) -> Vec<RunFinding> {
+    let sightings = stages.iter().flat_map(|stage| {
+        let rows: Vec<&Summary> = stage.rows.iter().map(|row| &row.summary).collect();
+        common_sightings(&rows, Some(stage.key()), |_, _| false)
+    });
+    let keys: Vec<StageKey> = stages.iter().map(StageAnalysis::key).collect();
+    merged(sightings.collect(), &keys)
+}
 
 /// Stages in which a client started late, measured by how long they lasted.
 pub(crate) fn clients_start_late(stages: &[StageAnalysis]) -> Option<RunFinding> {

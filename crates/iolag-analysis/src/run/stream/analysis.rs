@@ -5,16 +5,15 @@ use serde::Serialize;
 
 use super::from_cache::read_from_cache;
 use crate::finding::of_runs::RunFinding;
-use crate::run::any_workload::{common_sightings, footnotes};
+use crate::run::any_workload::footnotes;
 use crate::run::metadata::analysis::{host_busy, ring_waits};
 use crate::run::metadata::stage::{StageAnalysis, stage_analysis};
 use crate::run::metadata::stage_endings::count_unfinished;
-use crate::run::metadata::stage_findings::{clients_start_late, stage_cut_off};
-use crate::run::sightings::merged;
-use crate::run::stage_names::StageKey;
-use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
+use crate::run::metadata::stage_findings::{clients_start_late, found_in_stages, stage_cut_off};
+use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries};
 use crate::run::surroundings::caches::caches_doubted;
 use crate::run::surroundings::memory::memory_footnote;
+use crate::run::surroundings::processor_time::processor_time;
 
 /// What a stream says.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,12 +93,7 @@ fn phase(stage: &StageAnalysis, summaries: &Summaries) -> Option<StreamPhase> {
     let blocks = &stage.row(block_of(stage.phase)?)?.summary;
     let time_ns = stage.times.phase_time_ns;
     let by_time = |amount: f64| (time_ns.0 > 0).then(|| amount / time_ns.as_seconds());
-    // Each client says what its process had taken when it was done: the last one says all.
-    let is_it = |summary: &&Summary| {
-        (summary.key.stage, summary.key.operation) == (Some(stage.stage), Operation::ProcessorTime)
-    };
-    let processor_time_ns =
-        summaries.summaries.iter().find(is_it).and_then(|summary| summary.durations.max.lower_bound());
+    let processor_time_ns = processor_time(stage.stage, summaries);
     Some(StreamPhase {
         stage: stage.stage,
         phase: stage.phase,
@@ -110,15 +104,6 @@ fn phase(stage: &StageAnalysis, summaries: &Summaries) -> Option<StreamPhase> {
         processor_time_ns,
         processors: processor_time_ns.and_then(|taken| by_time(taken.as_seconds())),
     })
-}
-
-fn found_in_stages(stages: &[StageAnalysis]) -> Vec<RunFinding> {
-    let sightings = stages.iter().flat_map(|stage| {
-        let rows: Vec<&Summary> = stage.rows.iter().map(|row| &row.summary).collect();
-        common_sightings(&rows, Some(stage.key()), |_, _| false)
-    });
-    let keys: Vec<StageKey> = stages.iter().map(StageAnalysis::key).collect();
-    merged(sightings.collect(), &keys)
 }
 
 /// What a phase of a stream does with blocks.

@@ -1,5 +1,6 @@
-//! What was around those who measured: caches, memory, and the host that made the load.
+//! What was around those who measured: caches, memory, processors, and the host that made the load.
 
 pub(crate) mod caches;
 pub(crate) mod generator;
 pub(crate) mod memory;
+pub(crate) mod processor_time;

@@ -8,15 +8,16 @@ use iolag_keeper::{Inbox, Outbox};
 use iolag_model::Nanoseconds;
 
 use super::{Done, PATIENCE, Task};
+use crate::bench::Ground;
 use crate::bench::sides::{SideCommand, perform};
 use crate::messages::tell;
 
 /// How often is looked whether somebody asks.
 const LOOK: Nanoseconds = Nanoseconds::from_seconds(1);
 
-/// Serves; `directory` is the working directory.
+/// Serves; `directory` is the working directory, or the tree.
 pub(super) fn serve(
-    directory: OwnedFd,
+    (directory, ground): (OwnedFd, Ground),
     drop_command: Option<&str>,
     mut inbox: Inbox,
     outbox: &Outbox,
@@ -25,7 +26,7 @@ pub(super) fn serve(
     while !inbox.is_over() {
         match inbox.receive() {
             Some(line) => match serde_json::from_slice(&line) {
-                Ok(task) => tell(outbox, &perform_task(&caches, drop_command, task)),
+                Ok(task) => tell(outbox, &perform_task((&caches, ground), drop_command, task)),
                 Err(_) => return 70,
             },
             None => inbox.wait(LOOK),
@@ -34,9 +35,9 @@ pub(super) fn serve(
     0
 }
 
-fn perform_task(caches: &PlaceCaches, drop_command: Option<&str>, task: Task) -> Done {
+fn perform_task((caches, ground): (&PlaceCaches, Ground), drop_command: Option<&str>, task: Task) -> Done {
     let done = match task {
-        Task::Drop => drop_all(caches, drop_command),
+        Task::Drop => drop_all((caches, ground), drop_command),
         Task::Warm => caches.warm().map(|bytes| Done { bytes, ..Done::default() }),
         Task::Look => caches.look().map(|look| Done {
             // Of what is unknown nobody can say that it is not in memory.
@@ -53,8 +54,19 @@ fn perform_task(caches: &PlaceCaches, drop_command: Option<&str>, task: Task) ->
     })
 }
 
-fn drop_all(caches: &PlaceCaches, drop_command: Option<&str>) -> std::io::Result<Done> {
-    let how = match caches.drop_all(Path::new("/proc/sys/vm/drop_caches"))? {
+fn drop_all((caches, ground): (&PlaceCaches, Ground), drop_command: Option<&str>) -> std::io::Result<Done> {
+    let switch = Path::new("/proc/sys/vm/drop_caches");
+    let method = match ground {
+        Ground::WorkingPlace => caches.drop_all(switch)?,
+        // Going through all files by themselves would bring their names and attributes into memory.
+        Ground::Tree => caches.drop_system(switch).map(|()| DropMethod::System)?,
+    };
+    let how = match method {
+        DropMethod::System if ground == Ground::Tree => {
+            "Caches were made cold by syncfs and drop_caches; how much of the tree is in memory is told by 256 of its files at most, evenly \
+             chosen."
+                .to_owned()
+        }
         DropMethod::System => "Caches were made cold by syncfs and drop_caches.".to_owned(),
         DropMethod::Files => {
             "Caches were made cold by syncfs and posix_fadvise(DONTNEED) on each file, since only the superuser may drop all: names and \

@@ -3,4 +3,4 @@
 pub(super) mod campaign;
 mod described;
 mod judged;
-mod text;
+pub(super) mod text;

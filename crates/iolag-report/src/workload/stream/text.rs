@@ -16,8 +16,9 @@ pub(super) fn stream_text(analysis: &StreamAnalysis, width: usize, colour: Colou
     if !analysis.phases.is_empty() {
         text.push_str(&phases_table(analysis).render(colour));
     }
-    for stage in &analysis.stages {
-        text.push_str(&stage_text(stage, width, colour));
+    for stage in analysis.stages.iter().filter(|stage| !stage.rows.is_empty()) {
+        let headline = stage_headline(stage, width, colour);
+        text.push_str(&format!("{headline}\n{}", operations_table(&stage.rows).render(colour)));
     }
     text.push_str(&findings_text(None, &in_words_each(&analysis.findings), width, colour));
     text.push_str(&trust_text(&analysis.trust, width, colour));
@@ -74,10 +75,8 @@ fn phase_name(phase: &StreamPhase) -> String {
     }
 }
 
-fn stage_text(stage: &StageAnalysis, width: usize, colour: Colour) -> String {
-    if stage.rows.is_empty() {
-        return String::new();
-    }
+/// What a stage is called, and what is to be known of its clients and of caches.
+pub(in crate::workload) fn stage_headline(stage: &StageAnalysis, width: usize, colour: Colour) -> String {
     let name = stage_name(stage.phase, stage.iteration);
     let mut line = name.clone();
     if let (Some(first), Some(last), true) =
@@ -102,7 +101,7 @@ fn stage_text(stage: &StageAnalysis, width: usize, colour: Colour) -> String {
     let line = wrapped(&line, width, "  ");
     let mut text = colour.paint(Tone::Strong, &name);
     text.push_str(line.strip_prefix(&name).unwrap_or(&line));
-    format!("{text}\n{}", operations_table(&stage.rows).render(colour))
+    text
 }
 
 /// `Write 1.20 GiB/s at 75 % of one processor, read 2.3 GiB/s at 60 %.`

@@ -3,6 +3,7 @@
 pub(crate) mod form;
 pub(crate) mod stream;
 pub(crate) mod target;
+pub(crate) mod tree;
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;

@@ -5,11 +5,12 @@ pub(super) mod conducting;
 mod metadata;
 mod set_up;
 mod stream;
+mod tree;
 
 use clap::Subcommand;
 use iolag_conduct::{ExitCode, Failure};
 
-use crate::args::{BenchArguments, Common, Metadata, SetUp, Stream};
+use crate::args::{BenchArguments, Common, Metadata, SetUp, Stream, Tree};
 
 /// The workloads.
 #[derive(Debug, Subcommand)]
@@ -20,6 +21,8 @@ pub enum Bench {
     Setup(Box<SetUp>),
     /// Large files: write, read and write over, block by block
     Stream(Box<Stream>),
+    /// A tree of files that is there already, which is only read: attributes of all, and all of them read and summed
+    Tree(Box<Tree>),
 }
 
 impl Bench {
@@ -29,6 +32,7 @@ impl Bench {
             Self::Metadata(options) => &options.bench,
             Self::Setup(options) => &options.bench,
             Self::Stream(options) => &options.bench,
+            Self::Tree(options) => &options.bench,
         }
     }
 }
@@ -42,5 +46,6 @@ pub fn run(bench: &Bench, common: &Common) -> Result<ExitCode, Failure> {
         Bench::Metadata(options) => metadata::run(options, common),
         Bench::Setup(options) => set_up::run(options, common),
         Bench::Stream(options) => stream::run(options, common),
+        Bench::Tree(options) => tree::run(options, common),
     }
 }

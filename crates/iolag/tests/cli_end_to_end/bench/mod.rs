@@ -10,3 +10,4 @@ mod precision;
 mod set_up;
 mod stream;
 mod targets;
+mod tree;

@@ -1,0 +1,97 @@
+//! A tree that is there already: its campaign, and what a client does in its measurer. Nothing is made in it, and nothing is removed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use iolag_backend::{Tree, WORKING_NAME};
+use iolag_model::{CacheState, Operation, TreeRecord, TreeSpec, WorkloadSpec, format_count};
+use iolag_workload::{DriveEnd, TreeClient, TreeTurns, Workload};
+
+use crate::bench::campaign::Campaign;
+use crate::bench::floor::{Floor, Sessions, processor_time};
+use crate::bench::options::BenchOptions;
+use crate::bench::plan::plan_bench;
+use crate::bench::{Benched, Ground};
+use crate::environment::limits::Limits;
+use crate::failure::Failure;
+use crate::messages::MeasurerEnd;
+
+/// Plans the runs of a tree.
+///
+/// # Errors
+/// As [`plan_bench`], and if the tree cannot be measured so.
+pub fn plan_tree(options: BenchOptions, spec: &TreeSpec, limits: &Limits) -> Result<Campaign, Failure> {
+    if options.working_name != WORKING_NAME {
+        return Err(Failure::usage(
+            "a tree is only read and has no working directory: leave out the working name",
+        ));
+    }
+    if options.caches == CacheState::Warm {
+        return Err(Failure::usage(
+            "--caches warm would read the whole tree before each stage: leave it out, and give each phase twice (--phases stat,stat,sum,sum), \
+             the second finds what the first left in memory",
+        ));
+    }
+    for side in &options.sides {
+        let backend = side.target.backend(&options.working_name, Arc::new(iolag_model::MonotonicClock));
+        let capabilities = backend.map_err(Failure::usage)?.capabilities();
+        if capabilities.missing(&[Operation::TreeList]).is_some() {
+            return Err(Failure::usage(format!(
+                "{} has no tree of files that could be read: name a directory",
+                side.target
+            )));
+        }
+    }
+    let workload = |(): &(), clients| {
+        spec.validate(clients).map_err(|error| error.to_string())?;
+        Ok(WorkloadSpec::Tree(spec.clone()))
+    };
+    plan_bench(options, &[(BTreeMap::new(), ())], workload, limits)
+}
+
+impl Benched for TreeSpec {
+    fn sizes(&self) -> (&'static str, &'static str) {
+        ("--phases", "--phases")
+    }
+
+    fn objects_held(&self, _clients: u32) -> u64 {
+        0
+    }
+
+    fn ground(&self) -> Ground {
+        Ground::Tree
+    }
+
+    fn removes_working_set(&self) -> bool {
+        false
+    }
+
+    fn measure(&self, floor: &Floor<'_>) -> Result<(DriveEnd, MeasurerEnd), String> {
+        let (tree, turns) = (Arc::new(Tree::default()), TreeTurns::new(floor.stages.len()));
+        let sessions = Sessions { tree: Some(Arc::clone(&tree)), ..Sessions::default() };
+        let client = |rank| {
+            let names = (Arc::clone(&tree), turns.clone());
+            TreeClient::new(self, rank, names, Arc::clone(floor.stages), processor_time)
+        };
+        let driven = floor.run(&sessions, client)?;
+        let record = tree.record();
+        let working_set_faults = faults(&record, &tree);
+        Ok((driven, MeasurerEnd { working_set_faults, tree: Some(record), ..MeasurerEnd::default() }))
+    }
+}
+
+/// Why the tree could not be measured as it is.
+fn faults(record: &TreeRecord, tree: &Tree) -> Vec<String> {
+    let found = record.found.asked();
+    if tree.is_too_large() {
+        return vec![format!(
+            "the names of the tree do not fit into 4 GiB of memory, only the first {} were measured: name a part of it",
+            format_count(found)
+        )];
+    }
+    let is_empty = found == 0 && record.found.unread_directories == 0;
+    is_empty
+        .then(|| "the tree is empty: there is nothing to ask for or to read".to_owned())
+        .into_iter()
+        .collect()
+}

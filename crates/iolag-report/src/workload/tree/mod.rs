@@ -1,0 +1,5 @@
+//! Trees.
+
+mod described;
+mod judged;
+mod text;
