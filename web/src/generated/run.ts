@@ -659,9 +659,9 @@ start_ns: MonotonicTime,
 duration_ns: Nanoseconds, };
 
 /**
- * A part of the metadata workload.
+ * A part of a workload.
  */
-export type Phase = "precreate" | "benchmark" | "cleanup" | "tree-create" | "batch-create" | "batch-stat" | "batch-read" | "batch-remove" | "tree-remove" | "check" | "ping";
+export type Phase = "precreate" | "benchmark" | "cleanup" | "tree-create" | "batch-create" | "batch-stat" | "batch-read" | "batch-remove" | "tree-remove" | "check" | "ping" | "write" | "rewrite" | "read" | "random-read" | "random-write" | "walk" | "stat" | "sum" | "combined";
 
 /**
  * Points, one number per point in every column, in the order of series, then time.
