@@ -146,7 +146,7 @@ pub fn format_bytes(bytes: u64) -> String {
 
 /// A size as it is typed, without loss: `4KiB`, `1MiB`, `3901`.
 pub fn exact_bytes(bytes: u64) -> String {
-    const UNITS: [&str; 7] = ["", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    const UNITS: [&str; 6] = ["", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let unit = (0..UNITS.len()).rev().find(|unit| bytes.is_multiple_of(1 << (10 * unit))).unwrap_or(0);
     let unit = if bytes == 0 { 0 } else { unit };
     format!("{}{}", bytes >> (10 * unit), UNITS[unit])
@@ -217,7 +217,7 @@ mod tests {
             (4096, "4KiB"),
             (1 << 20, "1MiB"),
             (3 << 29, "1536MiB"),
-            (1 << 63, "8EiB"),
+            (1 << 63, "8192PiB"),
         ] {
             assert_eq!((exact_bytes(bytes).as_str(), parse_bytes(text)), (text, Ok(bytes)));
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use iolag_fixtures::{FuseCall, FuseMount, LoopMount, SshfsMount, TmpfsMount};
 use serde_json::Value;
 
+use super::go_first;
 use crate::support::{Scene, assert_says, leftovers};
 
 /// Small: 120 stat and 20 open calls, a quarter of which look for nothing that is there.
@@ -180,14 +181,6 @@ fn a_target_that_cannot_be_written_ends_all_copies_with_one_sentence() {
     let refused = scene.run(&["bench", "setup", "memory:", "--copies", "2"]);
     assert_eq!(refused.code, Some(2), "{refused:?}");
     assert_says(&refused.stderr, &["memory: is of one process only", "--copies 1"]);
-}
-
-/// This thread, and what it starts from now on, runs before whatever else the machine has to do, if that may be asked for: a server that serves for a
-/// millisecond each has to be woken in time.
-fn go_first() {
-    let first = libc::sched_param { sched_priority: 1 };
-    // SAFETY: the parameters outlive the call. Refused to who may not; then the machine has to be quiet.
-    unsafe { libc::sched_setscheduler(0, libc::SCHED_RR, &first) };
 }
 
 /// Of the line of least squares.

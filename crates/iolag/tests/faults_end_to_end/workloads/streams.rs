@@ -5,6 +5,7 @@ use std::time::Duration;
 use iolag_fixtures::{FuseCall, FuseMount, LoopMount, Throttle, TmpfsMount};
 use serde_json::Value;
 
+use super::go_first;
 use crate::support::{Finished, Running, Scene, leftovers};
 
 fn phase<'a>(run: &'a Value, name: &str) -> &'a Value {
@@ -17,28 +18,25 @@ fn document(done: &Finished) -> Value {
     serde_json::from_str(&done.stdout).unwrap()
 }
 
-/// The higher of two: what the machine adds only makes it lower. So long that what the controller lets through at once, before it has
-/// counted, is little of it.
-fn bytes_per_second(
-    scene: &Scene,
-    mount: &LoopMount,
-    throttle: &Throttle,
-    megabytes_per_second: u64,
-) -> [f64; 2] {
-    throttle.cap(megabytes_per_second << 20).unwrap();
-    let target = mount.path().to_str().unwrap();
-    let size = format!("{}MiB", 3 * megabytes_per_second);
+/// What the controller lets through: a run that got less was held up by something else, and is made again. So long that what passes at once,
+/// before it has counted, is little of it.
+fn bytes_per_second(scene: &Scene, mount: &LoopMount, throttle: &Throttle, cap: u64) -> [f64; 2] {
+    throttle.cap(cap).unwrap();
+    let (target, size) = (mount.path().to_str().unwrap(), (2 * cap).to_string());
     let words = [
         "bench", "stream", target, "-s", &size, "--io", "direct", "--fsync", "never", "--format", "json",
         "-q",
     ];
     let mut highest = [0.0_f64; 2];
-    for _ in 0..2 {
+    for _ in 0..6 {
         let mut command = scene.command(&words);
         throttle.hold(&mut command).unwrap();
         let run = document(&Running::start(command).finish());
         for (best, name) in highest.iter_mut().zip(["write", "read"]) {
             *best = best.max(phase(&run, name)["bytes_per_second"].as_f64().unwrap());
+        }
+        if highest.iter().all(|best| *best >= cap as f64) {
+            break;
         }
     }
     highest
@@ -46,11 +44,12 @@ fn bytes_per_second(
 
 #[test]
 fn a_device_that_gives_twice_as_much_is_twice_as_fast() {
+    go_first();
     let scene = Scene::new();
-    let Some(mount) = LoopMount::ext4(160) else { return };
+    let Some(mount) = LoopMount::ext4(120) else { return };
     let Some(throttle) = Throttle::new(mount.path()) else { return };
-    let slow = bytes_per_second(&scene, &mount, &throttle, 20);
-    let fast = bytes_per_second(&scene, &mount, &throttle, 40);
+    let slow = bytes_per_second(&scene, &mount, &throttle, 20 << 20);
+    let fast = bytes_per_second(&scene, &mount, &throttle, 40 << 20);
     for (slow, fast) in slow.into_iter().zip(fast) {
         let factor = fast / slow;
         assert!((1.9..=2.1).contains(&factor), "{slow} and {fast} bytes per second: {factor}");
