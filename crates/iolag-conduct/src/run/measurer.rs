@@ -1,6 +1,6 @@
 //! A measurer as the keeper sees it: whether it works, waits or has ended, by its clients' slots and its processor time.
 
-use iolag_keeper::{Exchange, Halt, Messenger, Sleeps, halt, processor_use};
+use iolag_keeper::{Ending, Exchange, Halt, Messenger, Sleeps, halt, processor_use};
 use iolag_model::{Activity, Clock, Coordinator as _, MonotonicClock, MonotonicTime, Nanoseconds};
 use rustix::process::Signal;
 
@@ -23,6 +23,8 @@ pub struct Measurer {
     pub name: String,
     /// What it said at its end.
     pub(super) end: Option<MeasurerEnd>,
+    /// How its process ended, where that was seen.
+    pub(super) ending: Option<Ending>,
     /// No longer waited for: ended, or abandoned.
     pub(super) done: bool,
     pub(super) halting: Halting,
@@ -44,7 +46,27 @@ impl Measurer {
         let now = MonotonicClock.now();
         let silence = Silence { since: now, processor_use: 0 };
         let halting = Halting::new(now);
-        Self { messenger, clients, name, end: None, done: false, stop_since: None, silence, halting }
+        Self {
+            messenger,
+            clients,
+            name,
+            end: None,
+            ending: None,
+            done: false,
+            stop_since: None,
+            silence,
+            halting,
+        }
+    }
+
+    /// Sees whether its process has ended.
+    pub(super) fn look_at_ending(&mut self) {
+        self.ending = self.messenger.child_mut().ending();
+    }
+
+    /// Whether it is waited for and nobody has stopped it.
+    pub(super) fn moves(&self) -> bool {
+        !self.done && self.halting.since().is_none()
     }
 
     /// Nobody waits for it any more. It dies with the keeper; what it started (a compiler, an `ls`) would not.

@@ -75,6 +75,7 @@ pub fn watch(
             (0..exchange.clients()).for_each(|client| exchange.set_noted(client));
         }
         watch.look_at_halts(measurers, writing, now, attendant);
+        measurers.iter_mut().for_each(Measurer::look_at_ending);
         watch.look_at_clients(measurers, now, attendant);
         watch.look_at_endings(measurers, writing, now, attendant);
         watch.look_at_load(measurers);
@@ -194,9 +195,12 @@ impl Watch<'_> {
         }
     }
 
+    /// Those of a measurer that has ended are looked at a last time when that is seen: afterwards they show nothing, and hang in nothing.
     fn look_at_clients(&mut self, measurers: &[Measurer], now: MonotonicTime, attendant: &mut dyn Attendant) {
-        let moving = measurers.iter().filter(|measurer| measurer.halting.since().is_none());
-        let clients = moving.flat_map(|measurer| measurer.clients.iter().copied());
+        let clients = measurers
+            .iter()
+            .filter(|measurer| measurer.moves())
+            .flat_map(|measurer| measurer.clients.iter().copied());
         for hang in self.hangs.look(self.exchange, clients, &self.sleeps, now) {
             match hang {
                 Hang::Began { client, sample } | Hang::Stalled { client, sample } => {
@@ -234,7 +238,7 @@ impl Watch<'_> {
         self.memory.look(now);
         // `ping` measures with its only thread: how late that is stands in its samples.
         if self.policy.schedule != Schedule::Open {
-            let moving = measurers.iter().filter(|one| !one.done && one.halting.since().is_none());
+            let moving = measurers.iter().filter(|measurer| measurer.moves());
             self.generator.look(self.exchange, moving.map(|measurer| measurer.messenger.child().id()), now);
         }
     }
@@ -297,7 +301,7 @@ impl Watch<'_> {
         attendant: &mut dyn Attendant,
     ) {
         for measurer in measurers.iter_mut().filter(|measurer| !measurer.done) {
-            if let Some(ending) = measurer.messenger.child_mut().ending() {
+            if let Some(ending) = measurer.ending {
                 // What it said last came between the last hearing and its end.
                 self.hear(measurer, writing, attendant);
                 self.measurer_ended(measurer, ending, attendant);
@@ -443,7 +447,6 @@ impl Watch<'_> {
                     self.unfinished.insert(flight.attempt);
                 }
             }
-            self.exchange.coordinator().heart_ends(client);
             self.exchange.coordinator().give_up(client, MonotonicClock.now());
         }
     }

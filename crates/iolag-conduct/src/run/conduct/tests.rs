@@ -7,8 +7,8 @@ use iolag_backend::{
 };
 use iolag_keeper::Signals;
 use iolag_model::{
-    ClientId, ClientRecord, DeadlineRule, Deadlines, FailureCode, MonotonicTime, OnHang, Operation, Role,
-    RunSpec, TargetRecord,
+    Activity, ClientId, ClientRecord, DeadlineRule, Deadlines, FailureCode, MonotonicTime, OnHang, Operation,
+    Role, RunSpec, TargetRecord,
 };
 use iolag_workload::{
     Client, ClientLoop, Done, DriveOptions, IfNotOpen, Job, MetadataOptions, Step, Workers, drive_blocking,
@@ -196,6 +196,7 @@ fn asks_the_silent(deadlines: Deadlines) -> GroupPlan<'static> {
 }
 
 /// Pauses for an hour.
+#[derive(Clone)]
 struct Pauses;
 
 impl Client for Pauses {
@@ -206,22 +207,42 @@ impl Client for Pauses {
     fn completed(&mut self, _request: &Request, _done: &Done) {}
 }
 
-/// A bystander that is a task, pauses, and is killed with its worker.
-fn is_killed(deadlines: Deadlines) -> GroupPlan<'static> {
+/// Is killed, and its process, between two operations.
+#[derive(Clone)]
+struct Dies;
+
+impl Client for Dies {
+    fn next(&mut self, _now: MonotonicTime) -> Step {
+        kill_this_process();
+        loop {
+            std::thread::park();
+        }
+    }
+
+    fn completed(&mut self, _request: &Request, _done: &Done) {}
+}
+
+fn kill_this_process() {
+    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+}
+
+/// A bystander that is a task, does that, and is killed with its worker.
+fn is_killed(does: impl Client + Clone + 'static, deadlines: Deadlines) -> GroupPlan<'static> {
     let measure = move |exchange: &Exchange, _: Outbox| {
         let options = DriveOptions { client: ClientId(OTHER), rank: OTHER, deadlines: deadlines.clone() };
         let job = Job {
-            client: ClientLoop::new(Pauses, exchange.recorder(OTHER), options),
+            client: ClientLoop::new(does.clone(), exchange.recorder(OTHER), options),
             open: || -> AsyncOpening<'static> { Box::pin(async { Ok(Box::new(Silent) as _) }) },
             if_not_open: IfNotOpen::GoOn,
         };
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                while exchange.overdue(OTHER, MonotonicTime(u64::MAX)).is_none() {
-                    std::thread::yield_now();
+                // Its session is open by then: nothing that was asked is in flight.
+                let pauses = || exchange.activity(OTHER) == Activity::Pausing;
+                while !pauses() || exchange.overdue(OTHER, MonotonicTime(u64::MAX)).is_none() {
+                    MonotonicClock.rest_until(MonotonicClock.now().after(Nanoseconds::from_milliseconds(1)));
                 }
-                let _ =
-                    rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+                kill_this_process();
             });
             let workers = Workers { threads: 1, opening_at_once: 1, descriptors: Descriptors::Shared };
             let _ = run_async_clients(vec![job], workers, &exchange.coordinator(), &MonotonicClock);
@@ -233,14 +254,25 @@ fn is_killed(deadlines: Deadlines) -> GroupPlan<'static> {
 
 #[test]
 fn who_pauses_in_a_measurer_that_was_killed_does_not_hang() {
+    nobody_hangs_beside(Pauses);
+}
+
+#[test]
+fn who_works_between_operations_in_a_measurer_that_was_killed_does_not_hang() {
+    nobody_hangs_beside(Dies);
+}
+
+fn nobody_hangs_beside(killed: impl Client + Clone + 'static) {
     let (role, on_hang) = (Role::Bystander, OnHang::Continue);
-    let scene = Scene { role, load: Target::Answers, other: Target::Hangs, on_hang };
-    let record = scene.record();
+    let mut record = Scene { role, load: Target::Answers, other: Target::Answers, on_hang }.record();
+    // On a busy machine its process takes a while to come and to go.
+    let deadline_ns = Nanoseconds::from_seconds(2);
+    record.spec.deadlines = vec![DeadlineRule { role: Some(role), operation: None, deadline_ns }];
     let options =
         DriveOptions { client: ClientId(LOAD), rank: LOAD, deadlines: record.spec.deadlines_of(Role::Load) };
     let measure = |exchange: &Exchange, _: Outbox| {
         // Longer than a worker that does not beat is believed, and than the deadline of the other.
-        let (begin, enough) = (MonotonicClock.now(), Nanoseconds::from_seconds(3));
+        let (begin, enough) = (MonotonicClock.now(), Nanoseconds::from_seconds(5));
         let is_over = || MonotonicClock.now().since(begin) > enough;
         let asks = Asks { is_over, is_pausing: false };
         let client = ClientLoop::new(asks, exchange.recorder(LOAD), options.clone());
@@ -248,7 +280,7 @@ fn who_pauses_in_a_measurer_that_was_killed_does_not_hang() {
         0
     };
     let load = GroupPlan { name: "one".to_owned(), clients: vec![LOAD], measure: Box::new(measure) };
-    let killed = is_killed(record.spec.deadlines_of(role));
+    let killed = is_killed(killed, record.spec.deadlines_of(role));
     let conducted = conducted(record, vec![load, killed]);
     let RunState::Incomplete { reason } = &conducted.stored.record.state else { panic!("{conducted:?}") };
     assert_eq!(reason, "the measurer of two was ended by signal 9");
