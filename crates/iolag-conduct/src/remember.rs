@@ -201,7 +201,8 @@ mod tests {
             on_hang: iolag_model::OnHang::Continue,
             seed: 1,
             ring_bytes: 1 << 20,
-            caches: iolag_model::CachesSpec::default(),
+            caches: iolag_model::CacheState::Asis,
+            drop_command: None,
         };
         let id: RunId = id.parse().unwrap();
         let mut record = RunRecord::new(id, spec, RunState::Complete);

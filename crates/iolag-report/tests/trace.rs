@@ -23,7 +23,8 @@ fn record() -> RunRecord {
         on_hang: OnHang::Wait,
         seed: 0,
         ring_bytes: 0,
-        caches: iolag_model::CachesSpec::default(),
+        caches: iolag_model::CacheState::Asis,
+        drop_command: None,
     };
     RunRecord::new(RunId::new("20261120-185900", 1).unwrap(), spec, RunState::Complete)
 }

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use iolag_backend::{ObjectKey, Request};
-use iolag_model::{CacheState, CachesSpec, Meeting, MonotonicTime, Operation, StageIndex, StageRecord};
+use iolag_model::{CacheState, Meeting, MonotonicTime, Operation, StageIndex, StageRecord};
 
 use crate::{Client, Done, Note, Step};
 
@@ -18,7 +18,7 @@ use crate::{Client, Done, Note, Step};
 pub struct CachesClient<K> {
     inner: K,
     stages: Arc<[StageRecord]>,
-    caches: CachesSpec,
+    caches: CacheState,
     rank: u32,
     state: State,
 }
@@ -37,17 +37,17 @@ enum State {
 
 impl<K> CachesClient<K> {
     /// The client with this rank; the first does it for all.
-    pub const fn new(inner: K, rank: u32, caches: CachesSpec, stages: Arc<[StageRecord]>) -> Self {
+    pub const fn new(inner: K, rank: u32, caches: CacheState, stages: Arc<[StageRecord]>) -> Self {
         Self { inner, stages, caches, rank, state: State::Inside }
     }
 
     fn is_done_before(&self, stage: StageIndex) -> bool {
         let phase = self.stages.iter().find(|known| known.stage == stage).map(|known| known.phase);
-        phase.is_some_and(|phase| self.caches.is_done_before(phase))
+        phase.is_some_and(|phase| self.caches.is_made_before(phase))
     }
 
     fn operation(&self, made: usize) -> Option<Operation> {
-        let make = match self.caches.wish {
+        let make = match self.caches {
             CacheState::Asis => return None,
             CacheState::Cold => Operation::CachesDrop,
             CacheState::Warm => Operation::CachesWarm,
@@ -152,8 +152,7 @@ mod tests {
     fn walk(rank: u32, wish: CacheState) -> (Vec<String>, Vec<String>) {
         let stage = |stage, phase| StageRecord { stage: StageIndex(stage), phase, iteration: 0 };
         let stages = Arc::from([stage(0, Phase::Precreate), stage(1, Phase::Benchmark)]);
-        let caches = CachesSpec { wish, drop_command: None };
-        let mut client = CachesClient::new(Plain::default(), rank, caches, stages);
+        let mut client = CachesClient::new(Plain::default(), rank, wish, stages);
         let mut asked = Vec::new();
         for moment in 0..30 {
             let now = MonotonicTime(moment);

@@ -47,4 +47,4 @@ pub use tasks::{
     find_compiler, probe_task, remove_probe_files, withhold_core_dumps,
 };
 pub use tree::client::{Names, TreeClient, TreeTurns};
-pub use workload::{Workload, workload};
+pub use workload::{Workload, longest_for, workload};

@@ -78,3 +78,17 @@ pub trait Workload {
 pub const fn workload(spec: &WorkloadSpec) -> &dyn Workload {
     whatever_workload!(spec, spec => spec)
 }
+
+/// No storage that serves a login node is slower.
+const BYTES_PER_SECOND_MIN: u64 = 10 << 20;
+
+/// How long it may take at most until so many bytes are moved, before that is called a hang.
+pub const fn longest_for(bytes: u64) -> Nanoseconds {
+    Nanoseconds::from_seconds(bytes / BYTES_PER_SECOND_MIN)
+}
+
+/// Phases with how often each came before.
+pub(crate) fn numbered(phases: &[Phase]) -> impl Iterator<Item = (Phase, u32)> {
+    let before = |place: usize, phase: Phase| phases[..place].iter().filter(|one| **one == phase).count();
+    phases.iter().enumerate().map(move |(place, phase)| (*phase, before(place, *phase) as u32))
+}

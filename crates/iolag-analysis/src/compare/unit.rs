@@ -93,7 +93,7 @@ fn facts_of_place(file_system: &FileSystem) -> BTreeMap<Fact, String> {
 }
 
 /// What of a spec is no difference between runs that a user asked for: coordinates and targets, which say it already, and how samples travel.
-const NO_OPTION: [&str; 9] = [
+const NO_OPTION: [&str; 10] = [
     "kind",
     "workload",
     "targets",
@@ -103,11 +103,20 @@ const NO_OPTION: [&str; 9] = [
     "ring_bytes",
     "thresholds_ns",
     "judge_ns",
+    // They follow from the others.
+    "deadlines",
 ];
 
 /// What users call what is called otherwise in files.
-const NAMES: [(&str, &str); 4] =
-    [("granularity", "detail"), ("what", "probe"), ("name", "task"), ("after", "time-limit")];
+const NAMES: [(&str, &str); 7] = [
+    ("granularity", "detail"),
+    ("what", "probe"),
+    ("name", "task"),
+    ("after", "time-limit"),
+    ("block_bytes", "block"),
+    ("allocation", "preallocate"),
+    ("compressible_percent", "compressible"),
+];
 
 /// The options of a spec with their values, by what users call them.
 pub fn options_of(spec: &RunSpec) -> BTreeMap<String, String> {
@@ -149,9 +158,11 @@ fn add_fields(value: &Value, options: &mut BTreeMap<Fact, String>) {
 /// As on the command line: `object_bytes` is the object size, `budget_ns` the budget.
 fn named(field: &str) -> Fact {
     let field = field.strip_suffix("_ns").unwrap_or(field);
-    let plain = match field.strip_suffix("_bytes") {
-        Some(object) => format!("{object}-size"),
-        None => NAMES.iter().find(|(own, _)| *own == field).map_or(field, |(_, users)| users).to_owned(),
+    let by_users = NAMES.iter().find(|(own, _)| *own == field);
+    let plain = match (by_users, field.strip_suffix("_bytes")) {
+        (Some((_, users)), _) => (*users).to_owned(),
+        (None, Some(object)) => format!("{object}-size"),
+        (None, None) => field.to_owned(),
     };
     Fact::Option(plain.replace('_', "-"))
 }

@@ -117,6 +117,54 @@ fn facts_have_the_names_that_users_know() {
     assert_eq!((unit.values[0].target.as_str(), unit.values[0].attempts), ("/data", 1));
 }
 
+#[test]
+fn options_of_streams_and_caches_are_called_as_on_the_command_line() {
+    let mut scenario = bench("/data", 1, &[1]);
+    let spec = &mut scenario.record.spec;
+    spec.workload = WorkloadSpec::Stream(StreamSpec {
+        phases: vec![Phase::Write],
+        file_bytes: 1 << 30,
+        block_bytes: 4 << 20,
+        io: StreamIo::Direct,
+        engine: StreamEngine::IoUring,
+        depth: 8,
+        fsync: StreamFsync::End,
+        allocation: Allocation::AsWritten,
+        compressible_percent: 50,
+        verification: Verification::Length,
+        time_limit_ns: None,
+    });
+    spec.caches = CacheState::Cold;
+    spec.drop_command = Some("ssh server drop".to_owned());
+    // It follows from the size of the file.
+    spec.deadlines = vec![DeadlineRule {
+        role: None,
+        operation: Some(Operation::StreamFsync),
+        deadline_ns: Nanoseconds(S),
+    }];
+    let options = iolag_analysis::compare::options_of(spec);
+    let options: Vec<(&str, &str)> =
+        options.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let expected = [
+        ("block", "4.00 MiB"),
+        ("caches", "cold"),
+        ("compressible", "50"),
+        ("deadline", "15.0 s"),
+        ("depth", "8"),
+        ("drop-command", "ssh server drop"),
+        ("engine", "io_uring"),
+        ("file-size", "1.00 GiB"),
+        ("fsync", "end"),
+        ("io", "direct"),
+        ("on-hang", "continue"),
+        ("phases", "write"),
+        ("preallocate", "as-written"),
+        ("seed", "1"),
+        ("verification", "length"),
+    ];
+    assert_eq!(options, expected);
+}
+
 /// Every option of every workload is a fact: a new field of a spec is one by itself, or is no option.
 #[test]
 fn a_check_and_its_directories_are_a_unit() {

@@ -81,7 +81,8 @@ impl Scenario {
             on_hang: OnHang::Continue,
             seed: 1,
             ring_bytes: 1 << 28,
-            caches: CachesSpec::default(),
+            caches: CacheState::Asis,
+            drop_command: None,
         };
         let record = RunRecord {
             command: vec!["iolag".to_owned()],

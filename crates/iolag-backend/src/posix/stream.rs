@@ -21,16 +21,9 @@ pub(super) enum StreamFile {
     #[default]
     Closed,
     /// The stream's file.
-    Open { file: OwnedFd, key: ObjectKey, direction: Direction, opening: Opening },
+    Open { file: OwnedFd, key: ObjectKey, direction: BlockDirection, opening: Opening },
     /// It could not be opened.
     Failed(FailureCode),
-}
-
-/// What a stream's file is open for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Direction {
-    Reading,
-    Writing,
 }
 
 /// Who opened it.
@@ -43,11 +36,11 @@ pub(super) enum Opening {
 }
 
 /// What openat(2) is given for a file that is opened by a request of its own.
-fn flags(operation: Operation, io: StreamIo) -> Option<(Direction, OFlags)> {
+fn flags(operation: Operation, io: StreamIo) -> Option<(BlockDirection, OFlags)> {
     let (direction, flags) = match operation {
-        Operation::StreamCreate => (Direction::Writing, OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC),
-        Operation::StreamReopen => (Direction::Writing, OFlags::WRONLY),
-        Operation::StreamOpen => (Direction::Reading, OFlags::RDONLY),
+        Operation::StreamCreate => (BlockDirection::Written, OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC),
+        Operation::StreamReopen => (BlockDirection::Written, OFlags::WRONLY),
+        Operation::StreamOpen => (BlockDirection::Read, OFlags::RDONLY),
         _ => return None,
     };
     let io = match io {
@@ -101,10 +94,8 @@ impl StreamFile {
     /// Opens what the request needs, unless it is open. Block 0 always opens anew what no request opened: a stream that is written
     /// begins empty.
     pub(super) fn prepare(&mut self, directory: &OwnedFd, name: &CStr, request: &Request) {
-        let direction = match request.operation.block_direction() {
-            Some(BlockDirection::Read) => Direction::Reading,
-            _ => Direction::Writing,
-        };
+        // What makes it durable has to do with a file that is written.
+        let direction = request.operation.block_direction().unwrap_or(BlockDirection::Written);
         if self.is_asked_for() {
             return;
         }
@@ -116,9 +107,9 @@ impl StreamFile {
         let flags = OFlags::CLOEXEC
             | OFlags::NOFOLLOW
             | match (direction, begins) {
-                (Direction::Reading, _) => OFlags::RDONLY,
-                (Direction::Writing, true) => OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC,
-                (Direction::Writing, false) => OFlags::WRONLY,
+                (BlockDirection::Read, _) => OFlags::RDONLY,
+                (BlockDirection::Written, true) => OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC,
+                (BlockDirection::Written, false) => OFlags::WRONLY,
             };
         *self = match openat(directory, name, flags, OBJECT_MODE) {
             Ok(file) => Self::Open { file, key: request.key, direction, opening: Opening::Prepared },
@@ -191,7 +182,7 @@ impl StreamFile {
         Completion::ok(done)
     }
 
-    fn is_open_for(&self, wanted: ObjectKey, direction: Direction) -> bool {
+    fn is_open_for(&self, wanted: ObjectKey, direction: BlockDirection) -> bool {
         matches!(self, Self::Open { key, direction: open, .. } if *key == wanted && *open == direction)
     }
 }

@@ -265,7 +265,8 @@ fn record(workload: WorkloadSpec, names: &[&str], stages: Vec<StageRecord>) -> R
         on_hang: OnHang::Continue,
         seed: 1,
         ring_bytes: 1 << 28,
-        caches: iolag_model::CachesSpec::default(),
+        caches: iolag_model::CacheState::Asis,
+        drop_command: None,
     };
     Ok(RunRecord {
         command: vec!["iolag".to_owned()],

@@ -70,11 +70,10 @@ impl Default for Sessions {
 impl Floor<'_> {
     /// Runs a client of each rank as a thread, all to their ends: whether one was stopped.
     pub fn run<K: Client>(&self, sessions: &Sessions, client: impl Fn(u32) -> K) -> Result<DriveEnd, String> {
-        let caches = &self.spec.caches;
-        match caches.wish {
+        match self.spec.caches {
             CacheState::Asis => self.run_clients(sessions, client),
-            CacheState::Cold | CacheState::Warm => self.run_clients(sessions, |rank| {
-                CachesClient::new(client(rank), rank, caches.clone(), Arc::clone(self.stages))
+            caches => self.run_clients(sessions, |rank| {
+                CachesClient::new(client(rank), rank, caches, Arc::clone(self.stages))
             }),
         }
     }
@@ -207,7 +206,8 @@ mod tests {
             on_hang: OnHang::Continue,
             seed: 1,
             ring_bytes: 1 << 20,
-            caches: iolag_model::CachesSpec::default(),
+            caches: CacheState::Asis,
+            drop_command: None,
         };
         let floor = Floor {
             spec: &spec,

@@ -8,7 +8,7 @@ use iolag_backend::{
     Backend, BackendError, CacheMaker, Descriptors, Place, PlaceProof, PosixBackend, Target,
 };
 use iolag_keeper::{Exchange, Outbox};
-use iolag_model::{CacheState, MonotonicClock, PlaceMaker, RunSpec, StageRecord};
+use iolag_model::{MonotonicClock, PlaceMaker, RunSpec, StageRecord};
 use iolag_workload::{DriveEnd, can_unshare};
 
 use crate::bench::caches::{Making, Preparer, patience};
@@ -166,8 +166,8 @@ fn prepare_caches(
     bench: &dyn Benched,
     place: Option<&Place>,
 ) -> Result<Option<(Preparer, Making)>, String> {
-    let (caches, target) = (&assignment.spec.caches, assignment.target.directory());
-    let Some(target) = target.filter(|_| caches.wish != CacheState::Asis) else { return Ok(None) };
+    let (caches, target) = (assignment.spec.caches, assignment.target.directory());
+    let Some(target) = target.filter(|_| !caches.is_asis()) else { return Ok(None) };
     let posix = PosixBackend::new(target.to_owned(), &assignment.place.name);
     let directory = posix.and_then(|posix| match place {
         Some(place) => {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use iolag_backend::{Descriptors, PlaceProof, Queue, Target, redact_line, ring_refusal};
 use iolag_keeper::Room;
 use iolag_model::{
-    CacheState, CachesSpec, FailureCode, MonotonicClock, OnHang, Order, RunSpec, Trust, WorkloadSpec,
-    format_bytes, format_count, one_line,
+    CacheState, FailureCode, MonotonicClock, OnHang, Order, RunSpec, Trust, WorkloadSpec, format_bytes,
+    format_count, one_line,
 };
 use iolag_workload::{can_unshare, workload};
 
@@ -90,10 +90,8 @@ fn as_the_system_lets(
 }
 
 fn spec(options: &BenchOptions, target: &Target, workload: WorkloadSpec, clients: u32) -> RunSpec {
-    let caches =
-        CachesSpec { wish: options.caches, drop_command: options.drop_command.as_deref().map(redact_line) };
     let bench = iolag_workload::workload(&workload);
-    let of_caches = deadlines(&caches, bench.bytes_held(clients));
+    let of_caches = deadlines(options.caches, bench.bytes_held(clients));
     RunSpec {
         deadlines: [bench.deadlines(options.deadline), of_caches].concat(),
         workload,
@@ -103,7 +101,8 @@ fn spec(options: &BenchOptions, target: &Target, workload: WorkloadSpec, clients
         on_hang: options.on_hang,
         seed: options.seed,
         ring_bytes: options.buffer_bytes.unwrap_or_else(|| Room::usual_bytes(clients)),
-        caches,
+        caches: options.caches,
+        drop_command: options.drop_command.as_deref().map(redact_line),
     }
 }
 

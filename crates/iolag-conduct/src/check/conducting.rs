@@ -196,7 +196,8 @@ impl Settled<'_> {
             on_hang: OnHang::Continue,
             seed: self.plan.seed,
             ring_bytes: RING_BYTES * clients as u64,
-            caches: iolag_model::CachesSpec::default(),
+            caches: iolag_model::CacheState::Asis,
+            drop_command: None,
         }
     }
 

@@ -137,7 +137,8 @@ fn measure<P: PingAttendant>(
         on_hang: OnHang::Wait,
         seed: plan.seed,
         ring_bytes: RING_BYTES,
-        caches: iolag_model::CachesSpec::default(),
+        caches: iolag_model::CacheState::Asis,
+        drop_command: None,
     };
     let mut trust = Vec::new();
     let measured: Vec<u64> = target.file_system.iter().filter_map(|system| system.device_number()).collect();

@@ -54,7 +54,8 @@ impl NewTrace {
             on_hang: OnHang::Wait,
             seed: 0,
             ring_bytes: 0,
-            caches: iolag_model::CachesSpec::default(),
+            caches: iolag_model::CacheState::Asis,
+            drop_command: None,
         };
         RunRecord {
             labels: self.labels,

@@ -39,7 +39,8 @@ fn small_bench(targets: &[&str], objects: u64) -> RunSpec {
         on_hang: OnHang::Continue,
         seed: 1,
         ring_bytes: 1 << 20,
-        caches: iolag_model::CachesSpec::default(),
+        caches: iolag_model::CacheState::Asis,
+        drop_command: None,
     }
 }
 

@@ -5,21 +5,12 @@ use serde::{Deserialize, Serialize};
 use super::spec::names;
 use crate::Phase;
 
-/// What is to be in the page cache before each stage that is measured, and how.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CachesSpec {
-    /// What is asked for.
-    pub wish: CacheState,
-    /// A command that drops the caches of servers, executed each time the own ones are dropped, secrets removed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub drop_command: Option<String>,
-}
-
-/// What is to be in the page cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// What is to be in the page cache before each stage that is measured.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheState {
     /// What is there.
+    #[default]
     Asis,
     /// Nothing of what the run made.
     Cold,
@@ -28,21 +19,15 @@ pub enum CacheState {
 }
 names!(CacheState { Asis = "asis", Cold = "cold", Warm = "warm" });
 
-impl Default for CachesSpec {
-    fn default() -> Self {
-        Self { wish: CacheState::Asis, drop_command: None }
-    }
-}
-
-impl CachesSpec {
-    /// Whether nothing is asked for.
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
+impl CacheState {
+    /// Whether nothing is done about them.
+    pub const fn is_asis(&self) -> bool {
+        matches!(self, Self::Asis)
     }
 
     /// Whether something is done before a stage of this phase: not before what makes or removes the working set.
-    pub const fn is_done_before(&self, phase: Phase) -> bool {
-        !matches!(self.wish, CacheState::Asis)
+    pub const fn is_made_before(self, phase: Phase) -> bool {
+        !self.is_asis()
             && !matches!(phase, Phase::Precreate | Phase::TreeCreate | Phase::Cleanup | Phase::TreeRemove)
     }
 }

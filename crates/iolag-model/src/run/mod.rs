@@ -16,7 +16,7 @@ mod spec;
 mod stream;
 
 pub use arrival::{Arrivals, WhenLate};
-pub use caches::{CacheState, CachesSpec};
+pub use caches::CacheState;
 pub use campaign::{CampaignPlan, Order, PutBack, SideRecord, Stopping};
 pub use deadlines::{DeadlineRule, Deadlines};
 pub use environment::{Calibration, Environment, FileSystem, MemoryState, Pressure};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::deadlines::known_rules;
 use crate::{
-    CachesSpec, DeadlineRule, Deadlines, FormatVersion, Nanoseconds, RUN_FORMAT, RUN_FORMAT_WITH_PING,
+    CacheState, DeadlineRule, Deadlines, FormatVersion, Nanoseconds, RUN_FORMAT, RUN_FORMAT_WITH_PING,
     RUN_FORMAT_WITH_TRACES, Role, SetUpSpec, StreamSpec, TargetIndex, TraceOrigin,
 };
 
@@ -33,8 +33,11 @@ pub struct RunSpec {
     /// Shared memory for samples, in bytes, over all clients.
     pub ring_bytes: u64,
     /// What caches hold when a stage begins.
-    #[serde(default, skip_serializing_if = "CachesSpec::is_default")]
-    pub caches: CachesSpec,
+    #[serde(default, skip_serializing_if = "CacheState::is_asis")]
+    pub caches: CacheState,
+    /// A command for a shell that drops the caches of servers, executed each time the own ones are dropped; secrets removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drop_command: Option<String>,
 }
 
 impl RunSpec {

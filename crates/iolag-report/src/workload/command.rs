@@ -28,9 +28,9 @@ fn iolag_command(run: &RunRecord) -> Vec<String> {
         words.extend(option("--deadline", exact_duration(spec.deadline_ns)));
         words.extend(option("--seed", spec.seed));
     }
-    if !spec.caches.is_default() {
-        words.extend(option("--caches", spec.caches.wish));
-        words.extend(spec.caches.drop_command.iter().flat_map(|command| option("--drop-command", command)));
+    if !spec.caches.is_asis() {
+        words.extend(option("--caches", spec.caches));
+        words.extend(spec.drop_command.iter().flat_map(|command| option("--drop-command", command)));
     }
     words.extend(run.labels.iter().flat_map(|(name, value)| option("--label", format!("{name}={value}"))));
     words

@@ -81,7 +81,8 @@ fn spec(targets: Vec<String>, clients: u32) -> RunSpec {
         on_hang: OnHang::Wait,
         seed: 1,
         ring_bytes: 1 << 20,
-        caches: iolag_model::CachesSpec::default(),
+        caches: iolag_model::CacheState::Asis,
+        drop_command: None,
     }
 }
 

@@ -7,8 +7,8 @@ use iolag_model::{
     WorkloadSpec,
 };
 
-use crate::Workload;
 use crate::spec_error::{OBJECT_BYTES_MAX, SpecError, within};
+use crate::workload::{Workload, longest_for, numbered};
 
 /// More blocks than this of a file are not read in anybody's lifetime.
 const BLOCKS_MAX: u64 = 1 << 40;
@@ -16,8 +16,6 @@ const BLOCKS_MAX: u64 = 1 << 40;
 const DEPTH_MAX: u64 = 32_768;
 /// What of memory the blocks in flight of one client may take.
 const FLYING_BYTES_MAX: u64 = 4 << 30;
-/// No storage that serves a login node is slower: what waits for all of a file may take as long as this makes it.
-const BYTES_PER_SECOND_MIN: u64 = 10 << 20;
 /// What direct I/O needs at least: a sector.
 const SECTOR_BYTES: u64 = 512;
 
@@ -52,10 +50,7 @@ impl Workload for StreamSpec {
     }
 
     fn phases(&self) -> Vec<(Phase, u32)> {
-        let number = |(place, phase): (usize, &Phase)| {
-            (*phase, self.phases[..place].iter().filter(|before| *before == phase).count() as u32)
-        };
-        let own = self.phases.iter().enumerate().map(number);
+        let own = numbered(&self.phases);
         std::iter::once((Phase::Precreate, 0)).chain(own).chain([(Phase::Cleanup, 0)]).collect()
     }
 
@@ -107,8 +102,7 @@ impl Workload for StreamSpec {
 
     fn deadlines(&self, usual: Nanoseconds) -> Vec<DeadlineRule> {
         use Operation::{Delete, StreamAllocate, StreamCloseWritten, StreamCreate, StreamFsync};
-        let whole = Nanoseconds::from_seconds(self.file_bytes / BYTES_PER_SECOND_MIN);
-        let deadline_ns = Nanoseconds(usual.0.saturating_add(whole.0));
+        let deadline_ns = Nanoseconds(usual.0.saturating_add(longest_for(self.file_bytes).0));
         // A file is made anew where one was that is thrown away.
         [StreamFsync, StreamCloseWritten, StreamAllocate, StreamCreate, Delete]
             .map(|operation| DeadlineRule { role: None, operation: Some(operation), deadline_ns })

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use iolag_model::{DeadlineRule, Nanoseconds, Operation, Phase, TreeSpec};
 
-use crate::Workload;
 use crate::spec_error::SpecError;
+use crate::workload::{Workload, numbered};
 
 const PHASES: [Phase; 3] = [Phase::Stat, Phase::Sum, Phase::Combined];
 /// How large a file or a directory is that is read is known only afterwards: 6 GiB at 10 MiB/s are no reason to call a storage hung.
@@ -23,10 +23,7 @@ impl Workload for TreeSpec {
     }
 
     fn phases(&self) -> Vec<(Phase, u32)> {
-        let number = |(place, phase): (usize, &Phase)| {
-            (*phase, self.phases[..place].iter().filter(|before| *before == phase).count() as u32)
-        };
-        std::iter::once((Phase::Walk, 0)).chain(self.phases.iter().enumerate().map(number)).collect()
+        std::iter::once((Phase::Walk, 0)).chain(numbered(&self.phases)).collect()
     }
 
     fn objects_needed(&self, _clients: u32) -> u64 {

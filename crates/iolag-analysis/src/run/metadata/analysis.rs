@@ -74,7 +74,7 @@ pub fn analyse_metadata(run: &RunRecord, summaries: &Summaries) -> MetadataAnaly
     findings.sort_by_key(|finding| finding.severity);
     let rows = stages.iter().flat_map(|stage| &stage.rows).map(|row| &row.summary);
     let mut footnotes = footnotes(rows, run.calibration.overhead_per_sample_ns);
-    let is_as_it_is = run.spec.caches.is_default();
+    let is_as_it_is = run.spec.caches.is_asis();
     footnotes.extend(self_read.filter(|_| has_other_caches(run) && is_as_it_is).and_then(caches_warm));
     footnotes.extend(memory_footnote(run));
     let trust = run.trust.iter().cloned().chain(caches_doubted(run, &StageAnalysis::with_caches(&stages)));

@@ -7,8 +7,7 @@ pub(super) fn read_from_cache(run: &RunRecord, spec: &StreamSpec) -> Option<Trus
     let reads = spec.phases.iter().any(|phase| matches!(phase, Phase::Read | Phase::RandomRead));
     let memory_bytes = run.environment.memory_bytes?;
     let all_bytes = spec.file_bytes.saturating_mul(u64::from(run.spec.clients));
-    let fits =
-        run.spec.caches.is_default() && reads && spec.io != StreamIo::Direct && all_bytes < memory_bytes;
+    let fits = run.spec.caches.is_asis() && reads && spec.io != StreamIo::Direct && all_bytes < memory_bytes;
     fits.then(|| Trust {
         doubt: format!(
             "what was read had been written before, and {} fit into a memory of {}: blocks may have come from the page cache, and not from \
@@ -35,7 +34,8 @@ mod tests {
             on_hang: OnHang::Continue,
             seed: 1,
             ring_bytes: 1 << 20,
-            caches: iolag_model::CachesSpec::default(),
+            caches: iolag_model::CacheState::Asis,
+            drop_command: None,
         };
         RunRecord::new(RunId::new("20261127-120000", 1).unwrap(), spec, RunState::Complete)
     }

@@ -62,7 +62,7 @@ impl StageCaches {
 
 /// A doubt for each way in which caches were not what they were to be; `stages` are those before which something was done, by name.
 pub(crate) fn caches_doubted(run: &RunRecord, stages: &[(String, StageCaches)]) -> Vec<Trust> {
-    let wish = run.spec.caches.wish;
+    let wish = run.spec.caches;
     let named = |is_meant: &dyn Fn(&StageCaches) -> bool| -> Vec<(String, StageCaches)> {
         stages.iter().filter(|(_, caches)| is_meant(caches)).cloned().collect()
     };

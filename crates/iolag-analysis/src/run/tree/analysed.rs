@@ -64,7 +64,7 @@ impl Analysed for TreeSpec {
 mod tests {
     use super::*;
     use iolag_model::{
-        CachesSpec, Nanoseconds, OnHang, Operation, RunId, RunSpec, RunState, StageIndex, StageRecord,
+        CacheState, Nanoseconds, OnHang, Operation, RunId, RunSpec, RunState, StageIndex, StageRecord,
         WorkloadSpec,
     };
 
@@ -78,7 +78,8 @@ mod tests {
             on_hang: OnHang::Continue,
             seed: 1,
             ring_bytes: 1 << 20,
-            caches: CachesSpec::default(),
+            caches: CacheState::Asis,
+            drop_command: None,
         };
         let stages = (0..).zip(phases);
         let stages = stages.map(|(stage, phase)| StageRecord {

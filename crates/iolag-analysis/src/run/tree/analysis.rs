@@ -139,7 +139,7 @@ pub(super) const fn operation_of(phase: Phase) -> Option<Operation> {
 fn read_from_cache(run: &RunRecord) -> Option<Trust> {
     let memory_bytes = run.environment.memory_bytes?;
     let bytes = run.tree.as_ref()?.stages.iter().map(|stage| stage.bytes).max()?;
-    (run.spec.caches.is_default() && 0 < bytes && bytes < memory_bytes).then(|| Trust {
+    (run.spec.caches.is_asis() && 0 < bytes && bytes < memory_bytes).then(|| Trust {
         doubt: format!(
             "caches were as they were, and what was read ({}) fits into a memory of {}: it may have come from the page cache, and not from the \
              storage",

@@ -7,24 +7,23 @@ mod maker;
 
 pub(super) use maker::{Making, Preparer};
 
-use iolag_model::{CacheState, CachesSpec, DeadlineRule, Nanoseconds, Operation};
+use iolag_model::{CacheState, DeadlineRule, Nanoseconds, Operation};
+use iolag_workload::longest_for;
 use serde::{Deserialize, Serialize};
 
 /// So long a command for servers, and whatever waits for no bytes, may take. The study waited 50 s for 128 GiB.
 pub(super) const PATIENCE: Nanoseconds = Nanoseconds::from_seconds(600);
-/// No storage that serves a login node is slower.
-const BYTES_PER_SECOND_MIN: u64 = 10 << 20;
 
 /// How long the child may take for each of its tasks, where the run holds so many bytes.
 pub(super) fn patience(bytes_held: u64) -> Nanoseconds {
-    Nanoseconds(PATIENCE.0.saturating_add(Nanoseconds::from_seconds(bytes_held / BYTES_PER_SECOND_MIN).0))
+    Nanoseconds(PATIENCE.0.saturating_add(longest_for(bytes_held).0))
 }
 
 /// When what was asked of the child counts as hung: the client goes on before.
-pub(super) fn deadlines(caches: &CachesSpec, bytes_held: u64) -> Vec<DeadlineRule> {
+pub(super) fn deadlines(caches: CacheState, bytes_held: u64) -> Vec<DeadlineRule> {
     let deadline_ns = Nanoseconds(patience(bytes_held).0.saturating_add(PATIENCE.0));
     let rule = |operation| DeadlineRule { role: None, operation: Some(operation), deadline_ns };
-    match caches.wish {
+    match caches {
         CacheState::Asis => Vec::new(),
         CacheState::Cold | CacheState::Warm => {
             [Operation::CachesDrop, Operation::CachesWarm, Operation::CachesResident, Operation::CachesHeld]

@@ -84,7 +84,8 @@ impl Scene {
             on_hang: self.on_hang,
             seed: 1,
             ring_bytes: 1 << 20,
-            caches: iolag_model::CachesSpec::default(),
+            caches: iolag_model::CacheState::Asis,
+            drop_command: None,
         };
         let stages = workload(&spec.workload).stages();
         let id = RunId::new("20261122-120000", 1).unwrap();
