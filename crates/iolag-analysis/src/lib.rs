@@ -25,6 +25,8 @@ pub use finding::of_runs::*;
 pub use finding::words::{capitalised, duration_in_words, factor_in_words, joined, share_in_words};
 pub use finding::{Finding, FollowedFailure, FoundInStages, Saying, Severity, WasFound};
 pub use parallel::map as map_in_parallel;
+pub use run::beside::analysis::{BesideAnalysis, BesideCell, BesideRow, BesideTime, LoadStage, TimesAsLong};
+pub use run::beside::felt::Felt;
 pub use run::check::analysis::{DirectoryAnalysis, analyse_check};
 pub use run::check::partial_create::PartialCreate;
 pub use run::check::rows::KNOWN_ROWS;

@@ -203,6 +203,7 @@ mod tests {
             ring_bytes: 1 << 20,
             caches: iolag_model::CacheState::Asis,
             drop_command: None,
+            bystander: None,
         };
         let id: RunId = id.parse().unwrap();
         let mut record = RunRecord::new(id, spec, RunState::Complete);

@@ -73,6 +73,8 @@ operations! {
     MakeDirectory = 9, "mkdir", Object;
     /// Remove a directory or dataset.
     RemoveDirectory = 10, "rmdir", Object;
+    /// List the names of a dataset and ask for the attributes of its objects, as `ls -l` does.
+    ListWithAttributes = 11, "list+stat", Object;
 
     /// statx(2) by name.
     CallStat = 32, "call.stat", Call;

@@ -25,6 +25,7 @@ fn record() -> RunRecord {
         ring_bytes: 0,
         caches: iolag_model::CacheState::Asis,
         drop_command: None,
+        bystander: None,
     };
     RunRecord::new(RunId::new("20261120-185900", 1).unwrap(), spec, RunState::Complete)
 }

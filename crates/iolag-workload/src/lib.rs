@@ -3,6 +3,7 @@
 //! A workload is a [`Client`]: a state machine without I/O that says what comes next and is told what happened. The loop
 //! ([`ClientLoop`]) exists once; how a thread drives it ([`drive_blocking`]) and how a task does ([`run_async_clients`]) differ in how they wait.
 
+mod beside;
 mod caches;
 mod check;
 mod driving;
@@ -16,6 +17,10 @@ mod trace;
 mod tree;
 mod workload;
 
+pub use beside::client::{Asks, BystanderClient};
+pub use beside::load::LoadClient;
+pub use beside::session::{BystanderSession, Own};
+pub use beside::spec::validate_bystander;
 pub use caches::CachesClient;
 pub use check::client::{CheckClient, CheckShare, LISTED_DIRECTORY};
 pub use check::group::CheckTasks;

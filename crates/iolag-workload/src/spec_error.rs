@@ -3,7 +3,7 @@
 //! Limit: that "wear-out" needs a time limit is guarded by the type ([`iolag_model::TimeLimit`] holds both), so only the
 //! command line can meet that mistake.
 
-use iolag_model::{Nanoseconds, Pattern, Phase, format_bytes};
+use iolag_model::{BystanderTask, Nanoseconds, Pattern, Phase, format_bytes};
 
 /// The longest object in bytes: every client holds one in memory.
 pub(crate) const OBJECT_BYTES_MAX: u64 = 1 << 30;
@@ -159,6 +159,33 @@ pub enum SpecError {
         every: Nanoseconds,
         /// The shortest that is supported.
         every_min: Nanoseconds,
+    },
+    /// Bystanders that ask nothing.
+    #[error("bystanders ask nothing: choose at least one of stat, list, open-read, create")]
+    NoBystanderTask,
+    /// Bystanders that ask the same twice.
+    #[error("bystanders are to ask {task} twice: name it once")]
+    BystanderTaskTwice {
+        /// What.
+        task: BystanderTask,
+    },
+    /// Bystanders that are a load, or ask never.
+    #[error(
+        "bystanders cannot ask {rate} times a second: choose a rate above 0 and at most {most}, as in 10/s"
+    )]
+    BystanderRate {
+        /// What was given.
+        rate: f64,
+        /// What is supported.
+        most: f64,
+    },
+    /// Too long a wait.
+    #[error("bystanders cannot measure {quiet} before and after the load: choose at most {most}")]
+    BystanderQuiet {
+        /// What was given.
+        quiet: Nanoseconds,
+        /// What is supported.
+        most: Nanoseconds,
     },
     /// A stream shorter than its block.
     #[error(

@@ -1052,7 +1052,7 @@ durations: BoxFigure, };
 /**
  * Part of a run that a series is about.
  */
-export type SeriesPart = { "stage": StageIndex } | { "phase": Phase } | { "client": ClientId };
+export type SeriesPart = { "stage": StageIndex } | { "phase": Phase } | { "client": ClientId } | { "beside": Standpoint };
 
 /**
  * The share at a threshold.
@@ -1139,6 +1139,11 @@ jain: number | null, };
  * Index into the stages of a run.
  */
 export type StageIndex = number;
+
+/**
+ * Where a bystander stands.
+ */
+export type Standpoint = "file" | "directory" | "sibling" | "control";
 
 /**
  * One operation on one target against what was varied.

@@ -1,6 +1,7 @@
 //! Runs: from batches of samples to summaries, and from these to findings and verdicts of each kind of run.
 
 pub(crate) mod any_workload;
+pub(crate) mod beside;
 pub(crate) mod check;
 pub(crate) mod clustering;
 pub(crate) mod durations;

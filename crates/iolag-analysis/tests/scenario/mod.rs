@@ -83,6 +83,7 @@ impl Scenario {
             ring_bytes: 1 << 28,
             caches: CacheState::Asis,
             drop_command: None,
+            bystander: None,
         };
         let record = RunRecord {
             command: vec!["iolag".to_owned()],
@@ -160,10 +161,7 @@ impl Scenario {
 
     /// Summaries as `iolag bench metadata` needs them.
     pub fn by_stage(&self) -> Summaries {
-        self.summaries(Grouping {
-            stages: NonZeroU32::new(self.record.stages.len() as u32),
-            ..Grouping::default()
-        })
+        self.summaries(Grouping { stages: NonZeroU32::new(self.record.stage_count()), ..Grouping::default() })
     }
 
     fn summaries(&self, grouping: Grouping) -> Summaries {

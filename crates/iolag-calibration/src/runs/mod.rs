@@ -267,6 +267,7 @@ fn record(workload: WorkloadSpec, names: &[&str], stages: Vec<StageRecord>) -> R
         ring_bytes: 1 << 28,
         caches: iolag_model::CacheState::Asis,
         drop_command: None,
+        bystander: None,
     };
     Ok(RunRecord {
         command: vec!["iolag".to_owned()],

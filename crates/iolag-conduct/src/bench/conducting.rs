@@ -11,6 +11,8 @@ use iolag_model::{
 };
 use iolag_workload::workload;
 
+use crate::bench::beside::Beside;
+use crate::bench::beside::measurer::BystanderAssignment;
 use crate::bench::campaign::{Campaign, PlannedRun, Point};
 use crate::bench::compared::unit_of_stored;
 use crate::bench::conductor::Conductor;
@@ -22,6 +24,7 @@ use crate::bench::sides::putting_back::note;
 use crate::bench::sides::{Afterwards, Side, Undone, When, execute};
 use crate::bench::stopping::Precise;
 use crate::bench::{Benched, Ground, benched};
+use crate::contact::memory_place::{memory_place, memory_places};
 use crate::contact::scout::Answer;
 use crate::contact::start::{Found, Keeper, send_scouts};
 use crate::exit_code::ExitCode;
@@ -34,6 +37,9 @@ use crate::run::conduct::{Conducted, GroupPlan, RunPlan, conduct};
 use crate::run::interruption::Interruption;
 use crate::run::policy::Policy;
 use crate::run::telling::Attendant;
+
+/// The control needs less room than this.
+const MEMORY_BYTES: u64 = 1 << 20;
 
 /// Who is told how a campaign goes.
 pub trait CampaignAttendant {
@@ -217,7 +223,10 @@ impl Conducting<'_> {
     fn run(&mut self, run: &PlannedRun, campaign: &mut dyn CampaignAttendant) -> Result<Conducted, Failure> {
         let (options, point) = (&self.campaign.options, &run.point);
         let directory = point.side.target.directory().map(Path::to_owned);
-        let found = send_scouts(self.keeper, directory.as_slice(), options.deadline)?;
+        let memory = point.spec.bystander.as_ref().map(|_| memory_places());
+        let asked: Vec<PathBuf> = directory.iter().cloned().chain(memory.into_iter().flatten()).collect();
+        let mut found = send_scouts(self.keeper, &asked, options.deadline)?;
+        let memory = found.directories.split_off(directory.iter().count());
         found.notices.iter().for_each(|sentence| campaign.say(sentence));
         let facts = facts_of(directory.as_deref(), &found)?;
         let bench = benched(&point.spec.workload)?;
@@ -228,7 +237,10 @@ impl Conducting<'_> {
         let target = facts
             .as_ref()
             .map_or_else(|| point.side.target.clone(), |facts| point.side.target.with_directory(&facts.path));
-        let (record, spool_parent) = self.record(run, &target, &found, facts.as_ref())?;
+        let own = facts.as_ref().map(|facts| facts.file_system.device.as_str());
+        let control = memory_place(&memory, MEMORY_BYTES, own.as_slice());
+        let beside = Beside::of(&point.spec, bench, control);
+        let (record, spool_parent) = self.record(run, &target, &found, facts.as_ref(), beside.as_ref())?;
         let maker = maker(&record.id)?;
         let token = maker.token;
         let assignment = BenchAssignment {
@@ -251,14 +263,17 @@ impl Conducting<'_> {
         let place = &assignment.place;
         let outlives = bench.ground() == Ground::WorkingPlace
             && assignment.target.semantics().place != PlaceProof::Process;
-        let planned_places = outlives.then(|| (place.path.clone(), place.name.clone())).into_iter().collect();
+        let control_place = beside.as_ref().and_then(|beside| beside.control_place(&record.id));
+        let own_place = outlives.then(|| (place.path.clone(), place.name.clone()));
+        let planned_places = own_place.into_iter().chain(control_place.clone()).collect();
+        let bystanders = beside.map(|beside| beside.assignments(&record, &assignment));
         let removes = bench.removes_working_set() && bench.makes_working_set();
         let mut attendant = campaign.attendant(run);
         let plan = RunPlan {
             root: found.root.clone(),
             spool_parent,
             planned_places,
-            groups: groups(options.crew, &record, &assignment),
+            groups: groups(options.crew, &record, &assignment, bystanders.as_deref().unwrap_or_default()),
             policy: Policy { give_up_after: options.patience(), ..Policy::of(&record.spec) },
             record,
             token,
@@ -275,6 +290,7 @@ impl Conducting<'_> {
         target: &Target,
         found: &Found,
         facts: Option<&DirectoryFacts>,
+        beside: Option<&Beside>,
     ) -> Result<(RunRecord, Option<PathBuf>), Failure> {
         let (options, point) = (&self.campaign.options, &run.point);
         let mut trust = doubts(self.campaign, point);
@@ -298,7 +314,7 @@ impl Conducting<'_> {
             },
             labels: self.campaign.labels(point).into_iter().collect(),
             spec: RunSpec { targets: vec![name.clone()], ..point.spec.clone() },
-            targets: vec![TargetRecord {
+            targets: std::iter::once(TargetRecord {
                 name,
                 backend: target.kind().into(),
                 working_place: facts
@@ -308,19 +324,29 @@ impl Conducting<'_> {
                 unanswered_ns: None,
                 contact: None,
                 failure: None,
-            }],
+            })
+            .chain(beside.and_then(Beside::target))
+            .collect(),
             clients: (0..point.spec.clients)
                 .map(|rank| ClientRecord::new(ClientId(rank), TargetIndex(0), rank))
+                .chain(beside.into_iter().flat_map(Beside::clients))
                 .collect(),
             stages: workload(&point.spec.workload).stages(),
             trust,
         };
-        Ok((record(self.keeper, found, beginning), spool_parent))
+        let mut record = record(self.keeper, found, beginning);
+        beside.into_iter().for_each(|beside| beside.note_in(&mut record));
+        Ok((record, spool_parent))
     }
 }
 
 /// The processes of a run: one for all clients, or one for each.
-fn groups<'a>(crew: Crew, record: &RunRecord, assignment: &'a BenchAssignment) -> Vec<GroupPlan<'a>> {
+fn groups<'a>(
+    crew: Crew,
+    record: &RunRecord,
+    assignment: &'a BenchAssignment,
+    bystanders: &'a [BystanderAssignment],
+) -> Vec<GroupPlan<'a>> {
     let all = 0..record.spec.clients;
     let processes: Vec<Range<u32>> = match crew {
         Crew::Clients => vec![all],
@@ -331,7 +357,7 @@ fn groups<'a>(crew: Crew, record: &RunRecord, assignment: &'a BenchAssignment) -
         clients: clients.clone().collect(),
         measure: Box::new(move |exchange, outbox| measurer::measure(assignment, &clients, exchange, outbox)),
     };
-    processes.into_iter().map(group).collect()
+    processes.into_iter().map(group).chain(bystanders.iter().map(BystanderAssignment::group)).collect()
 }
 
 fn not_begun(how: &str) -> Failure {

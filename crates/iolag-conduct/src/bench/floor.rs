@@ -10,7 +10,8 @@ use iolag_model::{
     Verification,
 };
 use iolag_workload::{
-    CachesClient, Client, ClientLoop, DriveEnd, DriveOptions, IfNotOpen, Job, Opened, run_threads, workload,
+    CachesClient, Client, ClientLoop, DriveEnd, DriveOptions, IfNotOpen, Job, LoadClient, Opened,
+    run_threads, workload,
 };
 use rustix::time::{ClockId, clock_gettime};
 
@@ -70,6 +71,20 @@ impl Default for Sessions {
 impl Floor<'_> {
     /// Runs a client of each rank as a thread, all to their ends: whether one was stopped.
     pub fn run<K: Client>(&self, sessions: &Sessions, client: impl Fn(u32) -> K) -> Result<DriveEnd, String> {
+        match &self.spec.bystander {
+            None => self.run_with_caches(sessions, client),
+            Some(bystander) => self.run_with_caches(sessions, |rank| {
+                let (stages, course) = (Arc::clone(self.stages), self.exchange.clone());
+                LoadClient::new(client(rank), stages, course, bystander.quiet_ns)
+            }),
+        }
+    }
+
+    fn run_with_caches<K: Client>(
+        &self,
+        sessions: &Sessions,
+        client: impl Fn(u32) -> K,
+    ) -> Result<DriveEnd, String> {
         match self.spec.caches {
             CacheState::Asis => self.run_clients(sessions, client),
             caches => self.run_clients(sessions, |rank| {
@@ -208,6 +223,7 @@ mod tests {
             ring_bytes: 1 << 20,
             caches: CacheState::Asis,
             drop_command: None,
+            bystander: None,
         };
         let floor = Floor {
             spec: &spec,

@@ -19,7 +19,7 @@ use crate::messages::{FromMeasurer, MeasurerEnd, tags_of_run, tell, tell_placed}
 use crate::placed::Placed;
 
 /// The client whose measurer makes the working place.
-const FIRST: u32 = 0;
+pub(super) const FIRST: u32 = 0;
 
 /// What this measurer has to do.
 #[derive(Debug, Clone)]
@@ -83,7 +83,7 @@ fn measure_beside_the_first(
     Ok(end)
 }
 
-fn open(assignment: &BenchAssignment) -> Result<Box<dyn Backend>, String> {
+pub(super) fn open(assignment: &BenchAssignment) -> Result<Box<dyn Backend>, String> {
     let backend = assignment.target.backend(&assignment.place.name, Arc::new(MonotonicClock));
     backend.map_err(|error| error.to_string())
 }

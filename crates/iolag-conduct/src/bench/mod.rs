@@ -1,5 +1,6 @@
 //! Benches: a campaign is planned, and its runs are conducted one after the other. Each workload measures in its own folder.
 
+mod beside;
 mod caches;
 pub(crate) mod campaign;
 pub(crate) mod compared;
@@ -19,7 +20,7 @@ mod stopping;
 pub(crate) mod stream;
 pub(crate) mod tree;
 
-use iolag_model::{RunRecord, RunSpec, WorkloadSpec};
+use iolag_model::{RunRecord, RunSpec, Standpoint, WorkloadSpec};
 use iolag_workload::{DriveEnd, Workload};
 
 use crate::bench::floor::Floor;
@@ -46,6 +47,11 @@ trait Benched: Workload {
     /// What it works on.
     fn ground(&self) -> Ground {
         Ground::WorkingPlace
+    }
+
+    /// Where somebody may stand who measures beside it.
+    fn standpoints(&self) -> &'static [Standpoint] {
+        &[Standpoint::Sibling, Standpoint::Control]
     }
 
     /// Whether a run begins with an empty working place.

@@ -1,13 +1,18 @@
 //! What is chosen of a bench, whatever its workload.
 
 use iolag_analysis::RUN_LOOKS;
-use iolag_model::{CacheState, Nanoseconds, OnHang, Order, Stopping};
+use iolag_model::{BystanderSpec, BystanderTask, CacheState, Nanoseconds, OnHang, Order, Stopping};
 
 use crate::bench::sides::Side;
 use crate::failure::Failure;
 
 /// How long a run waits for a hung operation that it is to wait for.
 const GIVE_UP_AFTER: Nanoseconds = Nanoseconds::from_seconds(3600);
+
+/// How often a bystander asks, a second.
+const BYSTANDER_RATE: f64 = 10.0;
+/// How long it measures before and after the load.
+const BYSTANDER_QUIET: Nanoseconds = Nanoseconds::from_seconds(5);
 
 /// What every bench is told besides its workload, with its defaults: the one place of them.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +45,8 @@ pub struct BenchOptions {
     pub caches: CacheState,
     /// What drops the caches of servers, for a shell.
     pub drop_command: Option<String>,
+    /// Who measures beside the load, if somebody is to.
+    pub bystander: Option<BystanderSpec>,
     /// What the user attaches.
     pub labels: Vec<(String, String)>,
 }
@@ -61,6 +68,7 @@ impl Default for BenchOptions {
             seed: 1,
             caches: CacheState::Asis,
             drop_command: None,
+            bystander: None,
             labels: Vec::new(),
         }
     }
@@ -77,6 +85,29 @@ impl BenchOptions {
 
     pub(super) fn is_swept(&self) -> bool {
         self.clients.len() > 1 || self.repeat.blocks() > 1
+    }
+}
+
+/// Who measures beside the load, as it is said by `--bystander`, `--bystander-rate` and `--bystander-quiet`, which are also keys of plans.
+///
+/// # Errors
+/// If nobody is to measure, and it is said how.
+pub fn bystander(
+    asked: Option<Vec<BystanderTask>>,
+    rate_per_second: Option<f64>,
+    quiet: Option<Nanoseconds>,
+) -> Result<Option<BystanderSpec>, Failure> {
+    let refused =
+        |option: &str| Err(Failure::usage(format!("{option} needs --bystander: who is to measure?")));
+    match (asked, rate_per_second, quiet) {
+        (Some(asked), rate, quiet) => Ok(Some(BystanderSpec {
+            asked,
+            rate_per_second: rate.unwrap_or(BYSTANDER_RATE),
+            quiet_ns: quiet.unwrap_or(BYSTANDER_QUIET),
+        })),
+        (None, Some(_), _) => refused("--bystander-rate"),
+        (None, None, Some(_)) => refused("--bystander-quiet"),
+        (None, None, None) => Ok(None),
     }
 }
 

@@ -11,6 +11,7 @@ use iolag_model::{
 };
 use iolag_workload::{can_unshare, workload};
 
+use crate::bench::beside::{BYSTANDERS_MAX, refuse_beside};
 use crate::bench::caches::deadlines;
 use crate::bench::campaign::{Campaign, Point};
 use crate::bench::options::{BenchOptions, Crew, Repeating};
@@ -55,6 +56,7 @@ pub fn plan_bench<V>(
                 let workload = workload(variant, clients).map_err(Failure::usage)?;
                 let (workload, doubt) = as_the_system_lets(workload, &side.target, ring_refusal);
                 let spec = spec(&options, &side.target, workload, clients);
+                refuse_beside(&spec, &side.target)?;
                 refuse_what_cannot_be_had(&spec, options.crew, &side.target, limits)?;
                 let mut coordinates = names.clone();
                 coordinates.extend(side.name.iter().map(|name| ("side".to_owned(), name.clone())));
@@ -103,6 +105,7 @@ fn spec(options: &BenchOptions, target: &Target, workload: WorkloadSpec, clients
         ring_bytes: options.buffer_bytes.unwrap_or_else(|| Room::usual_bytes(clients)),
         caches: options.caches,
         drop_command: options.drop_command.as_deref().map(redact_line),
+        bystander: options.bystander.clone(),
     }
 }
 
@@ -240,7 +243,7 @@ fn refuse_what_cannot_be_had(
     }
     let work = workload(&spec.workload);
     let room = Room {
-        clients: spec.clients,
+        clients: spec.clients.saturating_add(if spec.bystander.is_some() { BYSTANDERS_MAX } else { 0 }),
         lanes: work.lanes(),
         ring_bytes: spec.ring_bytes,
         samples_per_client: work.samples_per_client(),

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use iolag_model::{StageRecord, StreamEngine, StreamSpec, WorkloadSpec, exact_bytes, format_bytes};
+use iolag_model::{
+    StageRecord, Standpoint, StreamEngine, StreamSpec, WorkloadSpec, exact_bytes, format_bytes,
+};
 use iolag_workload::{DriveEnd, StreamClient, StreamFault, StreamLedger, Workload};
 
 use crate::bench::Benched;
@@ -72,6 +74,10 @@ impl Benched for StreamSpec {
 
     fn objects_held(&self, clients: u32) -> u64 {
         self.objects_needed(clients)
+    }
+
+    fn standpoints(&self) -> &'static [Standpoint] {
+        &[Standpoint::File, Standpoint::Directory, Standpoint::Sibling, Standpoint::Control]
     }
 
     fn measure(&self, floor: &Floor<'_>) -> Result<(DriveEnd, MeasurerEnd), String> {

@@ -13,11 +13,12 @@ use crate::check::plan::{Naming, PlannedCheck};
 use crate::check::scouted::{
     Chosen, Scouted, answering, nothing_to_measure, record_of, target_of, target_record, targets,
 };
-use crate::contact::scout::{Answer, Patience};
+use crate::contact::memory_place::{memory_place, memory_places};
+use crate::contact::scout::Patience;
 use crate::contact::start::{Found, Keeper, send_scouts};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
-use crate::messages::{DirectoryFacts, ScoutAnswer};
+use crate::messages::DirectoryFacts;
 use crate::run::beginning::{Beginning, Membership, choose_spool, maker, new_run_id, record};
 use crate::run::cleaning::CleanUp;
 use crate::run::conduct::{Conducted, GroupPlan, RunPlan, conduct};
@@ -27,8 +28,6 @@ use crate::run::telling::Attendant;
 
 /// Shared memory per directory: a check takes a few thousand samples a second at most.
 const RING_BYTES: u64 = 4 << 20;
-/// Where the machine's own memory can be written like a directory, for the control.
-const MEMORY_PLACES: [&str; 3] = ["/dev/shm", "/run/shm", "/tmp"];
 
 /// A check that has ended.
 pub struct Checked {
@@ -67,7 +66,7 @@ pub fn conduct_check(
 ) -> Result<Checked, Failure> {
     // Whoever does not answer may have half of the time; the other half is for those who do.
     let patience = Patience { deadline: plan.deadline, in_all: Nanoseconds(plan.spec.budget_ns.0 / 2) };
-    let memory = MEMORY_PLACES.map(PathBuf::from);
+    let memory = memory_places();
     let asked = [plan.directories.as_slice(), &memory].concat();
     let mut found = send_scouts(keeper, &asked, patience)?;
     let memory = found.directories.split_off(plan.directories.len());
@@ -78,32 +77,14 @@ pub fn conduct_check(
     if answering(&targets).next().is_none() {
         return Err(nothing_to_measure(&targets, &left_out));
     }
-    let control = control(&memory, &targets, &plan.spec);
+    let devices: Vec<&str> =
+        answering(&targets).map(|(_, known)| known.file_system.device.as_str()).collect();
+    let control = memory_place(&memory, plan.spec.bytes_held(1), &devices);
     let mut check = plan.spec.clone();
     check.control = control.map(|_| TargetIndex(targets.len() as u16));
     let settled = Settled { plan, check, targets: &targets, control, left_out, end };
     let conducted = settled.conduct(keeper, &found, attendant)?;
     Ok(Checked { conducted, targets })
-}
-
-/// A directory in the machine's own memory with which the others are compared: one that is not among them.
-fn control<'a>(
-    memory: &'a [Answer<ScoutAnswer>],
-    targets: &[Scouted],
-    check: &CheckSpec,
-) -> Option<&'a DirectoryFacts> {
-    let needed = check.bytes_held(1);
-    let is_fit = |facts: &&DirectoryFacts| {
-        let file_system = &facts.file_system;
-        file_system.kind == "tmpfs"
-            && file_system.free_bytes.is_none_or(|free| free > needed)
-            && answering(targets).all(|(_, known)| known.file_system.device != file_system.device)
-    };
-    let given = memory.iter().filter_map(|answer| match answer {
-        Answer::Given(Ok(facts)) => Some(facts),
-        _ => None,
-    });
-    given.into_iter().find(is_fit)
 }
 
 /// A check of which it is known where it measures.
@@ -198,6 +179,7 @@ impl Settled<'_> {
             ring_bytes: RING_BYTES * clients as u64,
             caches: iolag_model::CacheState::Asis,
             drop_command: None,
+            bystander: None,
         }
     }
 

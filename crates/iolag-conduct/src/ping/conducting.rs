@@ -139,6 +139,7 @@ fn measure<P: PingAttendant>(
         ring_bytes: RING_BYTES,
         caches: iolag_model::CacheState::Asis,
         drop_command: None,
+        bystander: None,
     };
     let mut trust = Vec::new();
     let measured: Vec<u64> = target.file_system.iter().filter_map(|system| system.device_number()).collect();

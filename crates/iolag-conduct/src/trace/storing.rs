@@ -56,6 +56,7 @@ impl NewTrace {
             ring_bytes: 0,
             caches: iolag_model::CacheState::Asis,
             drop_command: None,
+            bystander: None,
         };
         RunRecord {
             labels: self.labels,

@@ -41,6 +41,7 @@ fn small_bench(targets: &[&str], objects: u64) -> RunSpec {
         ring_bytes: 1 << 20,
         caches: iolag_model::CacheState::Asis,
         drop_command: None,
+        bystander: None,
     }
 }
 

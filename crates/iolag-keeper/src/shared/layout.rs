@@ -41,6 +41,9 @@ pub(crate) struct Control {
     pub(crate) call: AtomicU32,
     /// How many samples the keeper has put into its ring.
     keepers_head: AtomicU64,
+    /// What time of the load it is, and how many of its clients are in its stage.
+    pub(crate) load_time: AtomicU32,
+    pub(crate) load_clients: AtomicU32,
     /// Samples that found their ring full although the run was stopped: lost, and said so.
     pub(crate) samples_lost: AtomicU64,
 }

@@ -3,6 +3,7 @@
 pub(crate) mod coordinator;
 pub(crate) mod detail_ring;
 pub(crate) mod layout;
+mod load_course;
 pub(crate) mod memory;
 pub(crate) mod recorders;
 pub(crate) mod ring;

@@ -27,7 +27,6 @@ impl CacheState {
 
     /// Whether something is done before a stage of this phase: not before what makes or removes the working set.
     pub const fn is_made_before(self, phase: Phase) -> bool {
-        !self.is_asis()
-            && !matches!(phase, Phase::Precreate | Phase::TreeCreate | Phase::Cleanup | Phase::TreeRemove)
+        !self.is_asis() && !phase.is_of_working_set()
     }
 }

@@ -1,6 +1,7 @@
 //! A run: what was to be done, and what is known about it besides its samples.
 
 mod arrival;
+mod beside;
 mod caches;
 mod campaign;
 mod deadlines;
@@ -16,6 +17,9 @@ mod spec;
 mod stream;
 
 pub use arrival::{Arrivals, WhenLate};
+pub use beside::{
+    BesideRecord, BystanderSpec, BystanderStage, BystanderTask, LoadCourse, LoadTime, Standpoint,
+};
 pub use caches::CacheState;
 pub use campaign::{CampaignPlan, Order, PutBack, SideRecord, Stopping};
 pub use deadlines::{DeadlineRule, Deadlines};

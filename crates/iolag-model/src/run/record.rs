@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Anchor, Calibration, CampaignPlan, ClientId, Environment, FileSystem, FormatVersion, GeneratorRecord,
-    HostIndex, HostRecord, HostView, MemoryCourse, MemoryState, Nanoseconds, Phase, PlaceIdentity, PutBack,
-    Role, RunId, RunSpec, StageIndex, TargetIndex, TreeRecord,
+    Anchor, BesideRecord, Calibration, CampaignPlan, ClientId, Environment, FileSystem, FormatVersion,
+    GeneratorRecord, HostIndex, HostRecord, HostView, MemoryCourse, MemoryState, Nanoseconds, Phase,
+    PlaceIdentity, PutBack, Role, RunId, RunSpec, StageIndex, TargetIndex, TreeRecord,
 };
 
 /// run.json.
@@ -57,6 +57,9 @@ pub struct RunRecord {
     pub clients: Vec<ClientRecord>,
     /// The stages that samples point into.
     pub stages: Vec<StageRecord>,
+    /// Who measures beside the load, if somebody does. Since 3.0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<BesideRecord>,
     /// What the tags of samples stand for; 0 is nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<TagRecord>,
@@ -112,6 +115,7 @@ impl RunRecord {
             targets: Vec::new(),
             clients: Vec::new(),
             stages: Vec::new(),
+            beside: None,
             tags: Vec::new(),
             parts: Vec::new(),
             generator: None,
@@ -131,6 +135,23 @@ impl RunRecord {
             Some(host) => HostView { environment: &host.environment, anchors: &host.anchors },
             None => HostView { environment: &self.environment, anchors: &self.anchors },
         }
+    }
+
+    /// How many stages samples may be in, those of bystanders included.
+    pub fn stage_count(&self) -> u32 {
+        let beside = self.beside.iter().flat_map(|beside| &beside.stages).map(|stage| stage.stage);
+        let all = self.stages.iter().map(|stage| stage.stage).chain(beside);
+        all.map(|stage| u32::from(stage.0) + 1).max().unwrap_or_default()
+    }
+
+    /// The target that nobody asked for, with which the others are compared: of a check, or of bystanders.
+    pub fn control(&self) -> Option<TargetIndex> {
+        let is_measured = |target: TargetIndex| usize::from(target.0) < self.spec.targets.len();
+        let of_bystanders = || {
+            let mut controls = self.clients.iter().filter(|client| client.role == Role::Control);
+            controls.find_map(|client| Some(client.target).filter(|target| !is_measured(*target)))
+        };
+        self.spec.workload.control().or_else(of_bystanders)
     }
 
     /// A host other than the first.

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::deadlines::known_rules;
 use crate::{
-    CacheState, DeadlineRule, Deadlines, FormatVersion, Nanoseconds, RUN_FORMAT, RUN_FORMAT_WITH_PING,
-    RUN_FORMAT_WITH_TRACES, Role, SetUpSpec, StreamSpec, TargetIndex, TraceOrigin,
+    BystanderSpec, CacheState, DeadlineRule, Deadlines, FormatVersion, Nanoseconds, RUN_FORMAT,
+    RUN_FORMAT_WITH_PING, RUN_FORMAT_WITH_TRACES, Role, SetUpSpec, StreamSpec, TargetIndex, TraceOrigin,
 };
 
 /// What to run. Two runs with equal specs execute the same operations in the same order per client.
@@ -38,6 +38,9 @@ pub struct RunSpec {
     /// A command for a shell that drops the caches of servers, executed each time the own ones are dropped; secrets removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drop_command: Option<String>,
+    /// Who measures beside the load, if somebody does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bystander: Option<BystanderSpec>,
 }
 
 impl RunSpec {
@@ -318,6 +321,13 @@ names!(Phase {
     Sum = "sum",
     Combined = "combined",
 });
+
+impl Phase {
+    /// Whether it only makes the working set, or removes it: nobody measures that.
+    pub const fn is_of_working_set(self) -> bool {
+        matches!(self, Self::Precreate | Self::TreeCreate | Self::Cleanup | Self::TreeRemove)
+    }
+}
 
 /// Pause after every operation, in which the client does nothing. Not part of an operation's duration.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -83,7 +83,7 @@ fn fields(run: &RunRecord, summary: &Summary) -> Vec<String> {
 
 /// Whether this is the machine's own memory, which a check measures to compare with.
 fn is_control(run: &RunRecord, target: Option<TargetIndex>) -> bool {
-    target.is_some() && run.spec.workload.control() == target
+    target.is_some() && run.control() == target
 }
 
 fn value(value: QuantileValue) -> [String; 2] {

@@ -120,7 +120,7 @@ pub(super) fn targets(run: &RunRecord) -> String {
         return run.spec.targets.join(" ");
     }
     // What others are compared with is nothing that the user asked for.
-    let control = run.spec.workload.control();
+    let control = run.control();
     let measured = (0..).zip(&run.targets).filter(|(index, _)| control != Some(TargetIndex(*index)));
     let names: Vec<&str> = measured.map(|(_, target)| target.name.as_str()).collect();
     names.join(" ")

@@ -4,6 +4,7 @@
 use iolag_analysis::figure::RunFigures;
 use iolag_analysis::{Feeling, RunAnalysis};
 
+use super::beside::sentence::beside_sentence;
 use super::judged::{Verdict, judged};
 use super::worst::{Gravity, Worst};
 use crate::figure::FigureKind;
@@ -12,6 +13,8 @@ use crate::figure::FigureKind;
 pub(crate) struct Answer<'a> {
     /// In a sentence or a few; nothing if the verdicts say all.
     pub(crate) sentence: Option<String>,
+    /// What everybody else felt, if somebody measured that.
+    pub(crate) beside: Option<String>,
     /// On each place, where places are judged one by one.
     pub(crate) verdicts: Vec<Verdict<'a>>,
     /// When it was at its worst; nothing if there is nothing to tell.
@@ -33,7 +36,8 @@ impl<'a> Answer<'a> {
             Some(_) => FigureKind::TimeLine,
             None => judged.figure(),
         };
-        Self { sentence: judged.sentence(), verdicts, worst, figure }
+        let beside = judged.beside().map(beside_sentence);
+        Self { sentence: judged.sentence(), beside, verdicts, worst, figure }
     }
 }
 

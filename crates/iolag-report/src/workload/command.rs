@@ -32,6 +32,12 @@ fn iolag_command(run: &RunRecord) -> Vec<String> {
         words.extend(option("--caches", spec.caches));
         words.extend(spec.drop_command.iter().flat_map(|command| option("--drop-command", command)));
     }
+    if let Some(bystander) = &spec.bystander {
+        let asked: Vec<&str> = bystander.asked.iter().map(|task| task.name()).collect();
+        words.extend(option("--bystander", asked.join(",")));
+        words.extend(option("--bystander-rate", format!("{}/s", bystander.rate_per_second)));
+        words.extend(option("--bystander-quiet", exact_duration(bystander.quiet_ns)));
+    }
     words.extend(run.labels.iter().flat_map(|(name, value)| option("--label", format!("{name}={value}"))));
     words
 }

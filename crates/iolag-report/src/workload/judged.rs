@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 
 use iolag_analysis::{
-    Feeling, PartialCreate, RunAnalysis, RunFindingKind, StageAnalysis, Summary, stage_name,
+    BesideAnalysis, Feeling, PartialCreate, RunAnalysis, RunFindingKind, StageAnalysis, Summary, stage_name,
     whatever_analysis,
 };
 use iolag_model::{Operation, RunRecord, TraceBranch};
 
+use super::beside::table::beside_text;
 use super::check::text::CheckRows;
 use super::trace::over_time::OverTime;
 use super::trace::tables::TraceTable;
@@ -63,6 +64,11 @@ pub(crate) trait Judged {
 
     /// The figure that shows what it comes to, if nothing was in trouble.
     fn figure(&self) -> FigureKind;
+
+    /// What everybody else felt meanwhile, if somebody measured that.
+    fn beside(&self) -> Option<&BesideAnalysis> {
+        None
+    }
 
     /// All findings, the gravest of a place first.
     fn findings(&self) -> Vec<FindingInWords<RunFindingKind>>;
@@ -142,5 +148,7 @@ pub(crate) const fn judged(analysis: &RunAnalysis) -> &dyn Judged {
 
 /// What was found out about a run, for a terminal of `width` columns.
 pub fn run_text(analysis: &RunAnalysis, rows: CheckRows, width: usize, colour: Colour) -> String {
-    judged(analysis).text(rows, width, colour)
+    let judged = judged(analysis);
+    let beside = judged.beside().map_or_else(String::new, |beside| beside_text(beside, width, colour));
+    judged.text(rows, width, colour) + &beside
 }

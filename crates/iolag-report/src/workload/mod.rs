@@ -1,6 +1,7 @@
 //! The workloads, each with what is told of it: what it is called, the command that does it again, and what was found out.
 
 mod answer;
+pub(crate) mod beside;
 mod check;
 pub(crate) mod command;
 mod described;

@@ -83,6 +83,7 @@ fn spec(targets: Vec<String>, clients: u32) -> RunSpec {
         ring_bytes: 1 << 20,
         caches: iolag_model::CacheState::Asis,
         drop_command: None,
+        bystander: None,
     }
 }
 

@@ -73,6 +73,11 @@ pub enum Step {
         /// What this client tells the others.
         value: u64,
     },
+    /// What follows belongs to this stage, which this client enters without waiting for anybody: it is no work that is to be done.
+    Enter {
+        /// The stage that the following samples belong to.
+        stage: StageIndex,
+    },
     /// Wait for the other clients and learn their values, within the stage.
     Agree {
         /// What this client tells the others.

@@ -135,6 +135,10 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
         Some(match step {
             Step::Execute { request, intended } => Action::Execute { request, intended },
             Step::Begin { stage, value } => self.meet(value, Some(stage)),
+            Step::Enter { stage } => {
+                self.stage = stage;
+                return None;
+            }
             Step::Agree { value } => self.meet(value, None),
             Step::Pause { until } => Action::Pause { until },
             Step::Note(note) => Action::Note(note),

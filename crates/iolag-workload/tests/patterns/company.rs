@@ -212,6 +212,7 @@ impl Company {
             Step::Pause { until } => self.now = self.now.max(until),
             Step::Begin { stage, value } => self.arrive(index, value, Deed::Began(stage.0)),
             Step::Agree { value } => self.arrive(index, value, Deed::Agreed),
+            Step::Enter { .. } => unreachable!("clients of a company enter no stage by themselves"),
             Step::Note(_) => unreachable!("clients that meet note nothing"),
             Step::End | Step::TimeOut { .. } => self.deeds[index].push(Deed::Ended),
             Step::Finished => self.standing[index] = Standing::Finished,

@@ -11,7 +11,8 @@ use crate::args::options::RunOptions;
 use crate::args::values::form::MetadataForm;
 use crate::args::values::target::TargetParser;
 use crate::args::values::{
-    parse_caches, parse_file, parse_form, parse_on_hang, parse_order, parse_period, parse_precision,
+    Bystanders, parse_bystander, parse_caches, parse_file, parse_form, parse_on_hang, parse_order,
+    parse_period, parse_precision, parse_rate,
 };
 
 /// Where a bench measures, with how many clients.
@@ -58,6 +59,16 @@ pub struct BenchArguments {
     /// A command for a shell that drops the caches of servers, executed each time the own ones are dropped
     #[arg(long, value_name = "COMMAND")]
     pub drop_command: Option<String>,
+    /// Measure beside the load what everybody else feels: stat, list, open-read and create, or some of them; in its directory and on
+    /// its file, in another directory, and in this machine's memory
+    #[arg(long, value_name = "TASK,…", num_args = 0..=1, default_missing_value = "stat,list,open-read,create", value_parser = parse_bystander)]
+    pub bystander: Option<Bystanders>,
+    /// How often each of them is asked in each place [default: 10/s]
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true, value_parser = parse_rate)]
+    pub bystander_rate: Option<f64>,
+    /// How long they measure before the load begins and after it has ended [default: 5s]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_period)]
+    pub bystander_quiet: Option<Nanoseconds>,
     /// Name of the working directory in the target
     #[arg(long, value_name = "NAME", default_value = "iolag-work")]
     pub working_name: String,

@@ -45,6 +45,9 @@ pub struct PlanDocument {
     pub buffer: Option<Number>,
     pub caches: Option<Text>,
     pub drop_command: Option<Text>,
+    pub bystander: Option<Vec<Text>>,
+    pub bystander_rate: Option<Text>,
+    pub bystander_quiet: Option<Text>,
     pub working_name: Option<Text>,
     pub history: Option<Text>,
     #[serde(default)]

@@ -61,7 +61,7 @@ pub struct DirectoryAnalysis {
 
 /// Judges a run of `iolag check` by summaries that tell targets apart, but neither stages nor clients.
 pub fn analyse_check(run: &RunRecord, summaries: &Summaries) -> CheckAnalysis {
-    let control = run.spec.workload.control();
+    let control = run.control();
     let all: Vec<Measured<'_>> = run
         .targets
         .iter()

@@ -15,7 +15,7 @@ use crate::statistics::quantile::censored::Censoring;
 
 impl Analysed for MetadataSpec {
     fn grouping(&self, record: &RunRecord) -> Grouping {
-        Grouping { stages: NonZeroU32::new(record.stages.len() as u32), ..Grouping::default() }
+        Grouping { stages: NonZeroU32::new(record.stage_count()), ..Grouping::default() }
     }
 
     fn censoring(&self) -> Censoring {

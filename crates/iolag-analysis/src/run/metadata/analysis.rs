@@ -13,6 +13,7 @@ use crate::finding::of_runs::{
 };
 use crate::finding::words::share_in_words;
 use crate::run::any_workload::{common_sightings, footnotes};
+use crate::run::beside::analysis::{BesideAnalysis, analyse_beside};
 use crate::run::sightings::{Sighting, merged};
 use crate::run::stage_names::StageKey;
 use crate::run::stage_rates::StageClock;
@@ -37,6 +38,8 @@ pub struct MetadataAnalysis {
     pub self_read: Option<SelfReadShare>,
     /// Whether the iterations of the benchmark phase agree; absent for fewer than two.
     pub repetitions: Option<RepetitionComparison>,
+    /// What everybody else felt, if somebody measured that.
+    pub beside: Option<BesideAnalysis>,
     /// What was found, the gravest first.
     pub findings: Vec<RunFinding>,
     /// What is to be known of nearly every result, each in a sentence; told in one line.
@@ -83,6 +86,7 @@ pub fn analyse_metadata(run: &RunRecord, summaries: &Summaries) -> MetadataAnaly
         schema: SUMMARY_SCHEMA,
         precision: summaries.precision,
         working_set: aftermath.working_set,
+        beside: analyse_beside(run, summaries),
         stages,
         self_read,
         repetitions,

@@ -5,6 +5,7 @@ use iolag_model::{Operation, Phase, RunRecord, SetUpSpec, Trust};
 use super::copies::{CopiesTime, CopyTime, SetUpJudgement, copies, judge, median_of_copies};
 use crate::finding::of_runs::RunFinding;
 use crate::run::any_workload::{common_sightings, footnotes};
+use crate::run::beside::analysis::{BesideAnalysis, analyse_beside};
 use crate::run::metadata::analysis::{host_busy, ring_waits};
 use crate::run::metadata::stage::{StageAnalysis, stage_analysis};
 use crate::run::sightings::merged;
@@ -34,6 +35,8 @@ pub struct SetUpAnalysis {
     pub stages: Vec<StageAnalysis>,
     /// What each copy did that nobody has counted.
     pub assumed: Vec<String>,
+    /// What everybody else felt, if somebody measured that.
+    pub beside: Option<BesideAnalysis>,
     /// What was found, the gravest first.
     pub findings: Vec<RunFinding>,
     /// What is to be known of nearly every result, each in a sentence; told in one line.
@@ -69,6 +72,7 @@ pub(super) fn analyse_set_up(run: &RunRecord, spec: &SetUpSpec, summaries: &Summ
         precision: summaries.precision,
         target: run.targets.first().map_or_else(String::new, |target| target.name.clone()),
         calls: calls(&stages),
+        beside: analyse_beside(run, summaries),
         time: median_of_copies(&copies),
         judgement: spec.judge_ns.map(|limit_ns| judge(&copies, run.spec.clients, limit_ns)),
         copies,

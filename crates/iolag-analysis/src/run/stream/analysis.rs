@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::from_cache::read_from_cache;
 use crate::finding::of_runs::RunFinding;
 use crate::run::any_workload::footnotes;
+use crate::run::beside::analysis::{BesideAnalysis, analyse_beside};
 use crate::run::metadata::analysis::{host_busy, ring_waits};
 use crate::run::metadata::stage::{StageAnalysis, stage_analysis};
 use crate::run::metadata::stage_endings::count_unfinished;
@@ -28,6 +29,8 @@ pub struct StreamAnalysis {
     pub phases: Vec<StreamPhase>,
     /// The stages in which something was done, in their order.
     pub stages: Vec<StageAnalysis>,
+    /// What everybody else felt, if somebody measured that.
+    pub beside: Option<BesideAnalysis>,
     /// What was found, the gravest first.
     pub findings: Vec<RunFinding>,
     /// What is to be known of nearly every result, each in a sentence; told in one line.
@@ -82,6 +85,7 @@ pub(super) fn analyse_stream(run: &RunRecord, spec: &StreamSpec, summaries: &Sum
         precision: summaries.precision,
         target: run.targets.first().map_or_else(String::new, |target| target.name.clone()),
         phases,
+        beside: analyse_beside(run, summaries),
         findings,
         footnotes,
         stages,

@@ -36,6 +36,7 @@ mod tests {
             ring_bytes: 1 << 20,
             caches: iolag_model::CacheState::Asis,
             drop_command: None,
+            bystander: None,
         };
         RunRecord::new(RunId::new("20261127-120000", 1).unwrap(), spec, RunState::Complete)
     }

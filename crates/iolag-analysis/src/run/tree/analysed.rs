@@ -14,7 +14,7 @@ use crate::statistics::quantile::censored::Censoring;
 
 impl Analysed for TreeSpec {
     fn grouping(&self, record: &RunRecord) -> Grouping {
-        Grouping { stages: NonZeroU32::new(record.stages.len() as u32), ..Grouping::default() }
+        Grouping { stages: NonZeroU32::new(record.stage_count()), ..Grouping::default() }
     }
 
     fn censoring(&self) -> Censoring {
@@ -80,6 +80,7 @@ mod tests {
             ring_bytes: 1 << 20,
             caches: CacheState::Asis,
             drop_command: None,
+            bystander: None,
         };
         let stages = (0..).zip(phases);
         let stages = stages.map(|(stage, phase)| StageRecord {

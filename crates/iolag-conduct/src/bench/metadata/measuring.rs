@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use iolag_backend::Backend;
-use iolag_model::{MetadataSpec, Pattern, Phase, RunRecord, RunSpec, Verification};
+use iolag_model::{MetadataSpec, Pattern, Phase, RunRecord, RunSpec, Standpoint, Verification};
 use iolag_workload::{Accounting, BatchClient, DriveEnd, MetadataClient, validate_positions};
 
 use crate::bench::Benched;
@@ -26,6 +26,11 @@ impl Benched for MetadataSpec {
 
     fn removes_working_set(&self) -> bool {
         self.phases.contains(&Phase::Cleanup)
+    }
+
+    /// No object of it lasts.
+    fn standpoints(&self) -> &'static [Standpoint] {
+        &[Standpoint::Directory, Standpoint::Sibling, Standpoint::Control]
     }
 
     fn positions_after(&self, before: &RunRecord, spec: &RunSpec) -> Result<Vec<u64>, Failure> {
@@ -52,7 +57,7 @@ impl Benched for MetadataSpec {
     /// Where the working set stays it is counted. When the cleanup phase has run, removing every dataset was the check: a
     /// directory with one object more cannot be removed, and one object less is an error of a delete.
     fn measure(&self, floor: &Floor<'_>) -> Result<(DriveEnd, MeasurerEnd), String> {
-        let clients = floor.exchange.clients();
+        let clients = floor.spec.clients;
         let accounting =
             Accounting::new(self, clients, floor.positions).map_err(|error| error.to_string())?;
         let stages = || Arc::clone(floor.stages);

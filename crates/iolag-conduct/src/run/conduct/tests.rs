@@ -86,6 +86,7 @@ impl Scene {
             ring_bytes: 1 << 20,
             caches: iolag_model::CacheState::Asis,
             drop_command: None,
+            bystander: None,
         };
         let stages = workload(&spec.workload).stages();
         let id = RunId::new("20261122-120000", 1).unwrap();

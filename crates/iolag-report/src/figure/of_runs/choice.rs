@@ -352,6 +352,8 @@ fn is_measured(run: &RunFigures, series: &Series) -> bool {
         Some(SeriesPart::Stage(stage)) => {
             run.run.stages.iter().find(|known| known.stage == stage).map(|known| known.phase)
         }
+        // It is measured beside that.
+        Some(SeriesPart::Beside(_)) => return false,
         Some(SeriesPart::Client(_)) | None => None,
     };
     !matches!(phase, Some(Phase::Precreate | Phase::Cleanup | Phase::TreeCreate | Phase::TreeRemove))
@@ -398,7 +400,7 @@ pub(crate) fn is_target_wanted(run: &RunFigures, target: TargetIndex, selection:
 /// The phase of a series of which it is known; where phases are not told apart, all attempts are of those that were asked for.
 fn phase_of(run: &RunFigures, series: &Series) -> Option<Phase> {
     match series.part? {
-        SeriesPart::Client(_) => None,
+        SeriesPart::Client(_) | SeriesPart::Beside(_) => None,
         SeriesPart::Phase(phase) => Some(phase),
         SeriesPart::Stage(index) => {
             run.run.stages.iter().find(|stage| stage.stage == index).map(|stage| stage.phase)

@@ -50,6 +50,9 @@ pub(super) fn answer(run: &RunRecord, answer: &Answer<'_>, page: &mut Markup) {
     if let Some(sentence) = &answer.sentence {
         page.raw("<p class=\"lede\">").prose(sentence).raw("</p>\n");
     }
+    if let Some(beside) = &answer.beside {
+        page.raw("<p class=\"lede\">").prose(beside).raw("</p>\n");
+    }
     verdict_list(&answer.verdicts, page);
     if let Some(worst) = answer.worst {
         page.raw("<p class=\"worst\">").plain(&worst.sentence()).raw("</p>\n");

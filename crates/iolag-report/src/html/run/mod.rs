@@ -1,6 +1,7 @@
 //! The report on runs, in the order of the page: what stands first, bad moments, figures, tables, method.
 
 mod bad_moments;
+mod beside;
 mod head;
 mod memory;
 mod method;

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use iolag_analysis::figure::Figures;
 
 use super::bad_moments::bad_moments;
+use super::beside::beside;
 use super::head::{answer, findings, proof, title};
 use super::memory::memory;
 use super::method::{commands, configuration, method};
@@ -79,6 +80,9 @@ fn write_static(
         findings(run, page);
     }
     page.raw("</section>\n");
+    for (run, name) in report.runs.iter().zip(names) {
+        beside(judged(run.analysis).beside(), Some(name.as_str()).filter(|_| !is_alone), page);
+    }
     write_bad_moments(names, figures, page);
     page.raw("<section id=\"method\"><h2>What was measured, and how</h2>\n");
     for (run, name) in report.runs.iter().zip(names) {

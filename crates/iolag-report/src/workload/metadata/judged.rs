@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use iolag_analysis::{
-    MetadataAnalysis, Precision, RepetitionComparison, RunFindingKind, SelfReadShare, StageAnalysis,
-    WorkingSet,
+    BesideAnalysis, MetadataAnalysis, Precision, RepetitionComparison, RunFindingKind, SelfReadShare,
+    StageAnalysis, WorkingSet,
 };
 use iolag_model::{RunRecord, Trust};
 use serde::Serialize;
@@ -28,6 +28,8 @@ struct MetadataDocument<'a> {
     working_set: &'a WorkingSet,
     self_read: Option<SelfReadShare>,
     repetitions: Option<RepetitionComparison>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beside: Option<&'a BesideAnalysis>,
     findings: Vec<FindingInWords<RunFindingKind>>,
     footnotes: &'a [String],
     trust: &'a [Trust],
@@ -40,6 +42,10 @@ impl Judged for MetadataAnalysis {
 
     fn figure(&self) -> FigureKind {
         FigureKind::Rates
+    }
+
+    fn beside(&self) -> Option<&BesideAnalysis> {
+        self.beside.as_ref()
     }
 
     fn findings(&self) -> Vec<FindingInWords<RunFindingKind>> {
@@ -70,6 +76,7 @@ impl Judged for MetadataAnalysis {
             working_set: &self.working_set,
             self_read: self.self_read,
             repetitions: self.repetitions,
+            beside: self.beside.as_ref(),
             findings: self.findings(),
             footnotes: &self.footnotes,
             trust: &self.trust,

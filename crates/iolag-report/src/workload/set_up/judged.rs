@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use iolag_analysis::{
-    CopiesTime, CopyTime, Precision, RunFindingKind, SetUpAnalysis, SetUpCalls, SetUpJudgement, StageAnalysis,
+    BesideAnalysis, CopiesTime, CopyTime, Precision, RunFindingKind, SetUpAnalysis, SetUpCalls,
+    SetUpJudgement, StageAnalysis,
 };
 use iolag_model::{RunRecord, Trust};
 use serde::Serialize;
@@ -29,6 +30,8 @@ struct SetUpDocument<'a> {
     judgement: Option<SetUpJudgement>,
     stages: &'a [StageAnalysis],
     assumed: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beside: Option<&'a BesideAnalysis>,
     findings: Vec<FindingInWords<RunFindingKind>>,
     footnotes: &'a [String],
     trust: &'a [Trust],
@@ -42,6 +45,10 @@ impl Judged for SetUpAnalysis {
 
     fn figure(&self) -> FigureKind {
         FigureKind::TimeLine
+    }
+
+    fn beside(&self) -> Option<&BesideAnalysis> {
+        self.beside.as_ref()
     }
 
     fn findings(&self) -> Vec<FindingInWords<RunFindingKind>> {
@@ -75,6 +82,7 @@ impl Judged for SetUpAnalysis {
             judgement: self.judgement,
             stages: &self.stages,
             assumed: &self.assumed,
+            beside: self.beside.as_ref(),
             findings: self.findings(),
             footnotes: &self.footnotes,
             trust: &self.trust,

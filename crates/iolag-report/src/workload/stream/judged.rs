@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use iolag_analysis::{Precision, RunFindingKind, StageAnalysis, StreamAnalysis, StreamPhase};
+use iolag_analysis::{BesideAnalysis, Precision, RunFindingKind, StageAnalysis, StreamAnalysis, StreamPhase};
 use iolag_model::{RunRecord, Trust};
 use serde::Serialize;
 
@@ -23,6 +23,8 @@ struct StreamDocument<'a> {
     target: &'a str,
     phases: &'a [StreamPhase],
     stages: &'a [StageAnalysis],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beside: Option<&'a BesideAnalysis>,
     findings: Vec<FindingInWords<RunFindingKind>>,
     footnotes: &'a [String],
     trust: &'a [Trust],
@@ -35,6 +37,10 @@ impl Judged for StreamAnalysis {
 
     fn figure(&self) -> FigureKind {
         FigureKind::Rates
+    }
+
+    fn beside(&self) -> Option<&BesideAnalysis> {
+        self.beside.as_ref()
     }
 
     fn findings(&self) -> Vec<FindingInWords<RunFindingKind>> {
@@ -60,6 +66,7 @@ impl Judged for StreamAnalysis {
             target: &self.target,
             phases: &self.phases,
             stages: &self.stages,
+            beside: self.beside.as_ref(),
             findings: self.findings(),
             footnotes: &self.footnotes,
             trust: &self.trust,

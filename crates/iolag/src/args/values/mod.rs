@@ -9,8 +9,8 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use iolag_model::{
-    CacheState, Granularity, MILLION, Nanoseconds, OnHang, Operation, Order, Pattern, Phase, SetUpPreset,
-    parse_duration,
+    BystanderTask, CacheState, Granularity, MILLION, Nanoseconds, OnHang, Operation, Order, Pattern, Phase,
+    SetUpPreset, parse_duration,
 };
 
 use crate::args::values::form::MetadataForm;
@@ -33,8 +33,34 @@ by_name!(parse_pattern, Pattern, Pattern::ALL);
 by_name!(parse_granularity, Granularity, Granularity::ALL);
 by_name!(parse_on_hang, OnHang, OnHang::ALL);
 by_name!(parse_order, Order, Order::ALL);
+by_name!(parse_bystander_task, BystanderTask, BystanderTask::ALL);
 by_name!(parse_caches, CacheState, CacheState::ALL);
 by_name!(parse_phase, Phase, &[Phase::Precreate, Phase::Benchmark, Phase::Cleanup]);
+
+/// `stat,list`: what bystanders ask.
+pub(crate) fn parse_bystander(text: &str) -> Result<Bystanders, String> {
+    let named = text.split(',').map(|name| parse_bystander_task(name.trim()));
+    named.collect::<Result<_, _>>().map(Bystanders).map_err(|expected| {
+        format!("{expected}, several with commas between them, or nothing for all; targets stand before it")
+    })
+}
+
+/// What bystanders ask.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bystanders(pub Vec<BystanderTask>);
+
+/// `10/s`, `6/min`, or the number of a second.
+pub(crate) fn parse_rate(text: &str) -> Result<f64, String> {
+    let (number, seconds) = match text.split_once('/') {
+        None | Some((_, "s")) => (text.trim_end_matches("/s"), 1.0),
+        Some((number, "min")) => (number, 60.0),
+        Some(_) => (text, 1.0),
+    };
+    let rate = number.trim().parse::<f64>().map(|number| number / seconds);
+    rate.ok()
+        .filter(|rate| rate.is_finite())
+        .ok_or_else(|| "expected a rate such as 10/s or 6/min".to_owned())
+}
 
 /// Absolute at once, since the program leaves the current directory before it measures.
 pub(crate) fn parse_document(text: &str) -> Result<PathBuf, String> {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use iolag_analysis::analyse_run;
 use iolag_conduct::{
     Attendant, BenchOptions, Campaign, CampaignAttendant, Conducted, Crew, ExitCode, Failure, Keeper, Limits,
-    PlannedRun, Repeating, Side, Stored, compare_campaign, conduct_campaign, leave_current_directory,
-    unit_of_stored,
+    PlannedRun, Repeating, Side, Stored, bystander, compare_campaign, conduct_campaign,
+    leave_current_directory, unit_of_stored,
 };
 use iolag_model::{RunId, counted};
 use iolag_report::comparison_text;
@@ -145,6 +145,11 @@ pub fn planned(places: &BenchPlaces, options: &BenchArguments) -> Result<BenchOp
         working_name: options.working_name.clone(),
         caches: options.caches,
         drop_command: options.drop_command.clone(),
+        bystander: bystander(
+            options.bystander.clone().map(|asked| asked.0),
+            options.bystander_rate,
+            options.bystander_quiet,
+        )?,
         seed: options.run.seed,
         labels: labels(&options.run)?,
     })

@@ -1,5 +1,6 @@
 //! Benches and their campaigns.
 
+mod bystanders;
 mod caches;
 mod campaigns;
 mod limits;

@@ -1,5 +1,6 @@
 //! Benches on storage that is slow, full or hung in a way that is known.
 
+mod bystanders;
 mod set_up;
 mod streams;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use iolag_model::{
     ClientId, ErrorClass, Level, MonotonicTime, Nanoseconds, Operation, Outcome, Phase, RunId, RunState,
-    StageIndex, TargetIndex,
+    StageIndex, Standpoint, TargetIndex,
 };
 use serde::{Deserialize, Serialize};
 
@@ -278,6 +278,8 @@ pub enum SeriesPart {
     Phase(Phase),
     /// One client, or the first of its group; only where a figure is made of chosen clients.
     Client(ClientId),
+    /// Who measured beside the load, in one place.
+    Beside(Standpoint),
 }
 
 /// An operation on a target, over all stages.

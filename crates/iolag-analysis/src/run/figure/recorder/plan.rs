@@ -230,6 +230,7 @@ impl FigurePlan {
                 facts.map_or_else(|| format!("stage {}", stage.0), |facts| facts.name.clone())
             }
             SeriesPart::Phase(phase) => phase.to_string(),
+            SeriesPart::Beside(standpoint) => format!("bystander, {standpoint}"),
         };
         self.parts.get(usize::from(part)).map(name)
     }
@@ -271,11 +272,25 @@ fn parts_of(record: &RunRecord) -> (Vec<SeriesPart>, Vec<Option<u16>>) {
         }
         part_of_stage[stage] = Some(index as u16);
     }
+    add_bystanders(record, &mut parts, &mut part_of_stage);
     (parts, part_of_stage)
 }
 
+/// Who measured beside the load has a part for each place, at all times of the load.
+fn add_bystanders(record: &RunRecord, parts: &mut Vec<SeriesPart>, part_of_stage: &mut Vec<Option<u16>>) {
+    part_of_stage.resize(record.stage_count() as usize, None);
+    for stage in record.beside.iter().flat_map(|beside| &beside.stages) {
+        let part = SeriesPart::Beside(stage.standpoint);
+        let index = parts.iter().position(|known| *known == part).unwrap_or_else(|| {
+            parts.push(part);
+            parts.len() - 1
+        });
+        part_of_stage[usize::from(stage.stage.0)] = Some(index as u16);
+    }
+}
+
 fn facts_of(record: &RunRecord, span: TimeSpan, clients: u32) -> RunFacts {
-    let control = record.spec.workload.control();
+    let control = record.control();
     let targets: Vec<TargetFacts> = record
         .targets
         .iter()
