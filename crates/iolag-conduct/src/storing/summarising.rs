@@ -57,6 +57,7 @@ const VALUE_COLUMNS: &[Column] = &[
     Column::FailureCode,
     Column::StartNs,
     Column::DurationNs,
+    Column::Bytes,
 ];
 
 /// The values of a stored run, from one reading by this thread alone.

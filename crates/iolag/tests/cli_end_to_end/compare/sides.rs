@@ -16,6 +16,27 @@ fn runs_of(document: &Value, side: usize) -> usize {
 }
 
 #[test]
+fn streams_that_were_stored_are_compared_by_their_throughput() {
+    let user = User::new();
+    user.fine(&[
+        "bench",
+        "stream",
+        "memory:",
+        "delayed:stream.write=3ms:memory:",
+        "-s",
+        "4k",
+        "-b",
+        "1k",
+        "-q",
+    ]);
+    let found = compared(&user, &["campaign:last"]);
+    assert_eq!((text(&found, "value"), text(&found, "unit")), ("throughput", "bytes_per_second"));
+    assert_eq!(operations(&found), ["stream.write", "stream.read"]);
+    let middle = |value: &Value| value["middle"]["known"].as_f64().unwrap();
+    assert!(middle(&rows(&found)[0]["base"]) > middle(&rows(&found)[0]["cells"][0]), "{found:#}");
+}
+
+#[test]
 fn the_targets_of_a_campaign_are_compared_run_by_run() {
     let user = User::new();
     bench(&user, &[FORTY, EIGHTY], &["--repeat", "4"]);
