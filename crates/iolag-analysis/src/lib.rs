@@ -55,7 +55,9 @@ pub use run::summary::{
     SUMMARY_SCHEMA, Silence, StageClient, StageEnding, Summaries, Summary, SummaryKey, TwoModes,
     UnknownSamples,
 };
+pub use run::surroundings::caches::CachesTime;
 pub use run::surroundings::memory::MemoryOfIterations;
+pub use run::surroundings::processor_time::ProcessorShare;
 pub use run::sweep::{
     RATES_NEEDED, REPETITION_FACTOR, REPETITION_SIGNIFICANCE, Repetition, RepetitionComparison,
     RepetitionJudgement, SWEEP_SIZES_NEEDED, Stability, SweepPoint, compare_repetitions, stable_from,

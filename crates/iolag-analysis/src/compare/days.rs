@@ -113,6 +113,7 @@ impl<'a> Days<'a> {
             target: key.target.clone(),
             attempts: slots.len() as u64,
             amounts: self.quantities.iter().filter_map(amount).collect(),
+            processors: None,
         });
     }
 
@@ -158,6 +159,7 @@ fn unit(name: String, host: &str, begin: i64) -> Unit {
         facts: BTreeMap::from([(Fact::Host, host.to_owned())]),
         places: BTreeMap::new(),
         page_cache_bytes: None,
+        caches: None,
         clock_step_ns: 1.0,
         quantile_step: 0.0,
         standing: Standing::Unreached,

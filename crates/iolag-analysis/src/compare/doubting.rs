@@ -31,7 +31,12 @@ pub(super) fn doubts(sides: &[Side], rows: &[Row], quantity: RunQuantity, across
         let is_pattern = patterns.is_some() && matches!(name.as_str(), "pattern" | "phases");
         !is_chosen && !is_pattern
     };
-    let differing = differing_facts(sides).into_iter().chain(differing_caches(sides));
+    let mut differing = differing_facts(sides);
+    // Where numbers differ, so do bytes and checksums.
+    let tree = differing.iter().position(|(fact, _)| fact.is_of_tree());
+    let mut place = 0..;
+    differing.retain(|(fact, _)| place.next() == tree || !fact.is_of_tree());
+    let differing = differing.into_iter().chain(differing_caches(sides));
     let differing: Vec<Doubt> = differing
         .filter(|(fact, _)| is_told(fact))
         .map(|(fact, values)| Doubt::Differs { fact, values })

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::attempts;
+use super::beside::beside;
 use super::cells::{Entry, Row, matched};
 use super::doubting::doubts;
-use super::outcomes::outcomes;
 use super::pairing::{Paired, Scale, corrected, paired};
 use super::refusing::{CompareError, refuse, refuse_few_attempts, refuse_nothing_common};
+use super::rules::outcomes::outcomes;
 use super::side::{Side, Unit, UnitKind};
 use super::table::{
     BetweenOthers, CompareOptions, ComparedCell, ComparedRow, ComparedSide, ComparedTable, LeftOut, Pairs,
@@ -52,6 +53,7 @@ pub fn compare_sides(sides: Vec<Side>, options: &CompareOptions) -> Result<Compa
         same_within: options.same_within,
         between: judging.between_others(&matched.rows),
         rows,
+        beside: beside(&sides, &matched.rows),
         doubts: doubts(&sides, &matched.rows, quantity, &options.across),
         left_out,
         family,

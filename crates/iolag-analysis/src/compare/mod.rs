@@ -9,16 +9,16 @@
 //! its [`Cell`](crate::Cell)s, and nothing its words: they are the report's.
 
 pub(crate) mod attempts;
+pub(crate) mod beside;
 pub(crate) mod cells;
 pub(crate) mod days;
 pub(crate) mod doubt;
 pub(crate) mod doubting;
 pub(crate) mod judging;
-pub(crate) mod outcomes;
 pub(crate) mod pairing;
 pub(crate) mod refusing;
 pub(crate) mod remembered;
-pub(crate) mod rule;
+pub(crate) mod rules;
 pub(crate) mod side;
 pub(crate) mod table;
 pub(crate) mod unit;
@@ -28,10 +28,10 @@ pub use doubt::Doubt;
 pub use judging::compare_sides;
 pub use refusing::CompareError;
 pub use remembered::{RememberedRun, RememberedRuns};
-pub use rule::{Beyond, FailRule, RuleJudgement, RuleOutcome, UnreadableRule};
+pub use rules::rule::{Beyond, FailRule, RuleJudgement, RuleOutcome, UnreadableRule};
 pub use side::{Fact, RowKey, Side, Unit, UnitBlock, UnitKind, UnitValue, defining_labels};
 pub use table::{
-    BetweenOthers, CompareOptions, ComparedCell, ComparedRow, ComparedSide, ComparedTable, LeftOut, Pairs,
-    SideValue,
+    Beside, BetweenOthers, CompareOptions, ComparedBeside, ComparedCell, ComparedRow, ComparedSide,
+    ComparedTable, LeftOut, MiddleOfRuns, Pairs, SideValue,
 };
 pub use unit::{options_of, unit_of_run};

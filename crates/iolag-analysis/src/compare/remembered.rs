@@ -62,6 +62,7 @@ impl<'a> RememberedRuns<'a> {
                 // Nobody remembers them.
                 attempts: 0,
                 amounts: vec![(quantity, amount(quantity, columns.value[row], columns.outcome[row]))],
+                processors: None,
             });
         }
     }
@@ -183,6 +184,7 @@ fn unit(local: &LocalTime, host: &str, begin: WallTime, configuration: Option<&C
         facts,
         places: BTreeMap::new(),
         page_cache_bytes: None,
+        caches: None,
         clock_step_ns: 1.0,
         quantile_step: 0.0,
         standing: Standing::Whole,

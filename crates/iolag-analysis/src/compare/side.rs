@@ -5,6 +5,8 @@ use std::fmt;
 
 use iolag_model::{Order, RunId};
 
+use crate::run::surroundings::caches::CachesTime;
+use crate::run::surroundings::processor_time::ProcessorShare;
 use crate::run::values::{Cell, RunAmount, RunQuantity, Standing};
 use crate::statistics::runs::table::CampaignEnding;
 
@@ -44,6 +46,8 @@ pub struct Unit {
     pub places: BTreeMap<String, BTreeMap<Fact, String>>,
     /// How much was in the page cache before.
     pub page_cache_bytes: Option<u64>,
+    /// How long caches took that were dropped or filled; absent where nobody did so.
+    pub caches: Option<CachesTime>,
     /// The smallest step of its clock, in ns.
     pub clock_step_ns: f64,
     /// By how much the logarithm of a quantile may be off besides: [`RunValues::step`](crate::RunValues).
@@ -109,6 +113,8 @@ pub struct UnitValue {
     pub attempts: u64,
     /// The quantities that were asked for.
     pub amounts: Vec<(RunQuantity, RunAmount)>,
+    /// What the processors did meanwhile; absent where nobody knows.
+    pub processors: Option<ProcessorShare>,
 }
 
 /// What is known of how a run came about.
@@ -132,12 +138,25 @@ pub enum Fact {
     Device,
     /// How that is mounted.
     MountOptions,
+    /// How many names of which kind are in its tree: of `iolag bench tree`.
+    Tree,
+    /// How many bytes its files have.
+    TreeBytes,
+    /// The checksum of their paths and content.
+    TreeChecksum,
     /// How much was in the page cache before.
     CacheState,
     /// What a plan executed before and after runs of its side.
     Commands,
     /// An option of its spec, by name: `objects`, `precreate`.
     Option(String),
+}
+
+impl Fact {
+    /// Whether it says which tree was read.
+    pub const fn is_of_tree(&self) -> bool {
+        matches!(self, Self::Tree | Self::TreeBytes | Self::TreeChecksum)
+    }
 }
 
 impl fmt::Display for Fact {
@@ -152,6 +171,9 @@ impl fmt::Display for Fact {
             Self::Source => "mount source",
             Self::Device => "device",
             Self::MountOptions => "mount options",
+            Self::Tree => "tree",
+            Self::TreeBytes => "bytes of the tree",
+            Self::TreeChecksum => "checksum of the tree",
             Self::CacheState => "cache state",
             Self::Commands => "commands",
             Self::Option(name) => name,

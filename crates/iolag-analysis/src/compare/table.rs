@@ -1,9 +1,9 @@
 //! The table: a row for each cell that sides have in common, with one comparison for each other side.
 
-use iolag_model::{Order, Phase};
+use iolag_model::{CacheState, Order, Phase};
 
 use super::doubt::Doubt;
-use super::rule::{FailRule, RuleOutcome};
+use super::rules::rule::{FailRule, RuleOutcome};
 use super::side::{RowKey, UnitKind};
 use crate::run::values::{RunAmount, RunQuantity, Standing};
 use crate::statistics::runs::log_range::LogRange;
@@ -49,6 +49,8 @@ pub struct ComparedTable {
     /// How others differ among themselves; a family of its own. Of more than six sides only those that are neighbours by their speed are
     /// here, though all are counted.
     pub between: Vec<BetweenOthers>,
+    /// What is known of sides beside their speed.
+    pub beside: Vec<ComparedBeside>,
     /// What to know before the table is believed.
     pub doubts: Vec<Doubt>,
     /// What is not in the table.
@@ -174,6 +176,42 @@ pub struct BetweenOthers {
     pub sides: [usize; 2],
     /// The comparison of the second with the first.
     pub cell: ComparedCell,
+}
+
+/// One thing, of each side.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComparedBeside {
+    /// What it is.
+    pub what: Beside,
+    /// Of each side, in their order; absent where no run has it.
+    pub sides: Vec<Option<MiddleOfRuns>>,
+}
+
+/// What is told beside the speed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Beside {
+    /// Processor time by the time that passed, where 1 is one processor all the time.
+    Processors {
+        /// Of which row of the table, by its place.
+        row: usize,
+        /// The sides that run at the speed of their processors.
+        at_processor_speed: Vec<usize>,
+    },
+    /// How long it took to drop caches, or to fill them, in ns; of a run the longest time.
+    Caches(CacheState),
+}
+
+/// Something of which each run of a side has an amount.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MiddleOfRuns {
+    /// The median.
+    pub middle: f64,
+    /// The least.
+    pub least: f64,
+    /// The most.
+    pub most: f64,
+    /// Of how many runs.
+    pub runs: u32,
 }
 
 /// What is not in the table, and why.

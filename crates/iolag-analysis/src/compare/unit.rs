@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use iolag_model::{
-    Environment, FileSystem, HostIndex, Nanoseconds, RunRecord, RunSpec, format_bytes, format_duration,
-    parse_bytes, parse_duration, whatever_workload,
+    Environment, FileSystem, HostIndex, Nanoseconds, RunRecord, RunSpec, TargetRecord, TreeNames, TreeSpec,
+    WorkloadSpec, counted, format_bytes, format_duration, parse_bytes, parse_duration, whatever_workload,
 };
 use serde_json::Value;
 
@@ -34,10 +34,15 @@ pub fn unit_of_run(record: &RunRecord, values: &RunValues) -> Unit {
         target: names().nth(usize::from(value.target.0)).unwrap_or_default(),
         attempts: value.attempts,
         amounts: value.amounts.clone(),
+        processors: value.processors,
     };
     let further = record.further_hosts.iter().map(|host| host.calibration);
     let calibrations = std::iter::once(record.calibration).chain(further);
-    let file_systems = record.targets.iter().map(|target| target.file_system.as_ref().map(facts_of_place));
+    let of_file_system = |target: &TargetRecord| target.file_system.as_ref().map(facts_of_place);
+    let places = record.targets.iter().map(|target| {
+        let facts = of_file_system(target).unwrap_or_default().into_iter().chain(facts_of_tree(record));
+        (target.name.clone(), facts.collect())
+    });
     Unit {
         name: record.id.to_string(),
         kind: UnitKind::Run,
@@ -48,8 +53,9 @@ pub fn unit_of_run(record: &RunRecord, values: &RunValues) -> Unit {
         coordinates,
         labels: record.labels.clone(),
         facts: facts(record),
-        places: names().zip(file_systems.map(Option::unwrap_or_default)).collect(),
+        places: places.collect(),
         page_cache_bytes: record.before.page_cache_bytes,
+        caches: values.caches,
         clock_step_ns: calibrations.map(|one| one.clock_resolution_ns).fold(1.0, f64::max),
         quantile_step: values.step,
         standing: values.standing,
@@ -90,6 +96,39 @@ fn facts_of_place(file_system: &FileSystem) -> BTreeMap<Fact, String> {
         (Fact::MountOptions, &file_system.options),
     ];
     facts.into_iter().filter(|(_, text)| !text.is_empty()).map(|(fact, text)| (fact, text.clone())).collect()
+}
+
+/// What a tree has, as far as all of it was found and read: with a time limit nobody knows.
+fn facts_of_tree(record: &RunRecord) -> BTreeMap<Fact, String> {
+    let (Some(tree), WorkloadSpec::Tree(TreeSpec { time_limit_ns: None, .. })) =
+        (&record.tree, &record.spec.workload)
+    else {
+        return BTreeMap::new();
+    };
+    let found = tree.found;
+    let all_read = tree.stages.iter().find(|stage| stage.files == found.files && stage.files > 0);
+    let all_asked = tree.stages.iter().find(|stage| stage.names == found.asked() && stage.names > 0);
+    let bytes = all_read.map(|stage| stage.bytes).or(all_asked.map(|stage| stage.size_bytes));
+    let facts = [
+        (Fact::Tree, Some(names_of(found))),
+        (Fact::TreeBytes, bytes.map(|bytes| counted(bytes, "byte", "bytes"))),
+        (Fact::TreeChecksum, all_read.map(|stage| format!("checksum {:016x}", stage.checksum))),
+    ];
+    facts.into_iter().filter_map(|(fact, told)| Some((fact, told?))).collect()
+}
+
+/// As in `120 files, 9 directories`.
+fn names_of(found: TreeNames) -> String {
+    let parts = [
+        (found.files, "file", "files"),
+        (found.directories, "directory", "directories"),
+        (found.links, "symbolic link", "symbolic links"),
+        (found.special, "special file", "special files"),
+        (found.mount_points, "mount point", "mount points"),
+        (found.unread_directories, "directory that could not be read", "directories that could not be read"),
+    ];
+    let told = parts.iter().map(|(number, one, many)| counted(*number, one, many));
+    told.collect::<Vec<_>>().join(",")
 }
 
 /// What of a spec is no difference between runs that a user asked for: coordinates and targets, which say it already, and how samples travel.

@@ -16,6 +16,8 @@ use iolag_model::{
 
 use super::stage_rates::StageClock;
 use super::summary::{Precision, StageClient, StageEnding, Summaries, Summary};
+use super::surroundings::caches::CachesTime;
+use super::surroundings::processor_time::ProcessorShare;
 use crate::statistics::quantile::histogram::HISTOGRAM_RELATIVE_ERROR;
 use crate::statistics::quantile::interpolated::{Interpolated, InterpolatedQuantiles};
 use crate::statistics::runs::log_range::LogRange;
@@ -238,6 +240,8 @@ pub struct CellValue {
     pub attempts: u64,
     /// The quantities that were asked for, but those that this workload does not have.
     pub amounts: Vec<(RunQuantity, RunAmount)>,
+    /// What the processors did of the time of its stages; absent where the rate is not its own, not all was done, or nobody recorded it.
+    pub processors: Option<ProcessorShare>,
 }
 
 impl CellValue {
@@ -278,6 +282,8 @@ pub struct RunValues {
     pub standing: Standing,
     /// Its cells; none if it is no unit.
     pub cells: Vec<CellValue>,
+    /// How long caches took that were dropped or filled; absent where nobody did so.
+    pub caches: Option<CachesTime>,
     /// By how much the logarithm of a quantile may be off because the durations of a long run are counted in a histogram; 0 if they were
     /// sorted.
     pub step: f64,
@@ -298,7 +304,12 @@ pub fn run_values(
         Precision::Histogram => HISTOGRAM_RELATIVE_ERROR.ln_1p(),
         Precision::Exact => 0.0,
     };
-    RunValues { standing, cells: cells.iter().filter_map(|cell| run.value(cell, quantities)).collect(), step }
+    RunValues {
+        standing,
+        cells: cells.iter().filter_map(|cell| run.value(cell, quantities)).collect(),
+        caches: CachesTime::of(record, summaries),
+        step,
+    }
 }
 
 /// What hung or failed counts first: who breaks off a run because of that takes nothing back.
@@ -369,7 +380,13 @@ impl Measured<'_> {
         };
         let amounts: Vec<_> =
             quantities.iter().filter_map(|quantity| Some((*quantity, amount(*quantity)?))).collect();
-        Some(CellValue { cell: cell.cell, target: cell.target, attempts, amounts })
+        let processors = self.processors(cell);
+        Some(CellValue { cell: cell.cell, target: cell.target, attempts, amounts, processors })
+    }
+
+    fn processors(&self, cell: &CellStages) -> Option<ProcessorShare> {
+        let is_own = self.standing == Standing::Whole && cell.pace == Pace::Sets;
+        is_own.then(|| ProcessorShare::of(self.record, &cell.stages, self.summaries)).flatten()
     }
 
     /// `None` where it would be another operation's, or what a schedule or a budget asked for.

@@ -36,6 +36,7 @@ pub fn unit(name: &str, minute: i64) -> Unit {
         facts: BTreeMap::new(),
         places: BTreeMap::new(),
         page_cache_bytes: None,
+        caches: None,
         clock_step_ns: 1.0,
         quantile_step: 0.0,
         standing: Standing::Whole,
@@ -45,7 +46,14 @@ pub fn unit(name: &str, minute: i64) -> Unit {
 
 pub fn value(operation: Operation, amounts: &[(RunQuantity, RunAmount)]) -> UnitValue {
     let cell = Cell { operation, phase: None };
-    UnitValue { cell, task: None, target: "/data".to_owned(), attempts: 1000, amounts: amounts.to_vec() }
+    UnitValue {
+        cell,
+        task: None,
+        target: "/data".to_owned(),
+        attempts: 1000,
+        amounts: amounts.to_vec(),
+        processors: None,
+    }
 }
 
 pub fn known(amount: f64) -> RunAmount {

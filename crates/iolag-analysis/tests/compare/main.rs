@@ -1,5 +1,6 @@
 //! Sides compared, on made-up runs of which every answer is known.
 
+mod beside;
 mod bounds;
 mod days;
 mod doubts;

@@ -225,7 +225,10 @@ fn a_target_that_let_nobody_begin_is_no_unit() {
     end_with(waited, Outcome::Hung, FailureCode::ABANDONED);
     scenario.record.state = incomplete("making the working directory in /scratch has not been answered");
     let values = values(&scenario, &scenario.by_stage());
-    assert_eq!(values, RunValues { standing: Standing::Unreached, cells: Vec::new(), step: 0.0 });
+    assert_eq!(
+        values,
+        RunValues { standing: Standing::Unreached, cells: Vec::new(), caches: None, step: 0.0 }
+    );
 }
 
 #[test]

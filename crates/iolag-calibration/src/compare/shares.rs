@@ -149,6 +149,7 @@ impl Shares {
                 target: "/data".to_owned(),
                 attempts,
                 amounts: vec![(OVER, RunAmount::Known(over as f64 / attempts as f64))],
+                processors: None,
             }
         };
         let block = RunId::new("20261128-000000", 1).ok().map(|campaign| UnitBlock {
@@ -169,6 +170,7 @@ impl Shares {
             facts: BTreeMap::new(),
             places: BTreeMap::new(),
             page_cache_bytes: None,
+            caches: None,
             clock_step_ns: 1.0,
             quantile_step: 0.0,
             standing: Standing::Whole,

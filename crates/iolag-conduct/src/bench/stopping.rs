@@ -238,6 +238,7 @@ mod tests {
             target: planned.point.side.shown(),
             attempts: 100,
             amounts: vec![(RunQuantity::Rate, rate)],
+            processors: None,
         };
         let mut values: Vec<_> =
             rates.iter().map(|(operation, rate)| value(*operation, None, *rate)).collect();
@@ -260,6 +261,7 @@ mod tests {
             facts: BTreeMap::new(),
             places: BTreeMap::new(),
             page_cache_bytes: None,
+            caches: None,
             clock_step_ns: 1.0,
             quantile_step: 0.0,
             standing: Standing::Whole,

@@ -3,11 +3,12 @@
 //! `value` is what is compared, `unit` that of `base_middle` and `other_middle`, which are empty where runs are only bounded. `percent`, `low`, `high`
 //! and `factor` are of speed: positive percent are faster. An end that is open is empty; so is all that needs more runs than there are, of
 //! which `more` says how many. `base_bounded` and `other_bounded` are those of which only a bound is known. The last six are bounds: of a
-//! middle or of percent that are not known, the least or the most that they may be.
+//! middle or of percent that are not known, the least or the most that they may be. Where something is known beside the speed, further columns
+//! have the middles of processor time (1 is one processor all the time) and of the time that dropping or filling caches took, in ns.
 
 use std::collections::BTreeMap;
 
-use iolag_analysis::compare::{ComparedCell, ComparedRow, ComparedTable, Pairs};
+use iolag_analysis::compare::{Beside, ComparedCell, ComparedRow, ComparedTable, Pairs};
 use iolag_analysis::{LogRange, RunAmount};
 
 use super::csv::{optional, quoted};
@@ -19,15 +20,19 @@ const HEADER: &str = "row,operation,phase,coordinates,labels,base,other,value,un
                       p,p_adjusted,word,more,base_bounded,other_bounded,\
                       base_least,base_most,other_least,other_most,percent_least,percent_most";
 
+/// What follows where any of it is known.
+const BESIDE: &str = ",base_processors,other_processors,base_caches_ns,other_caches_ns";
+
 /// Names in the first line, then a line for each other side of each row.
 pub fn comparison_csv(table: &ComparedTable) -> String {
     let rows = RowNames::of(table);
-    let mut text = format!("{HEADER}\n");
+    let mut text = format!("{HEADER}{}\n", if table.beside.is_empty() { "" } else { BESIDE });
     for (index, row) in table.rows.iter().enumerate() {
         for (other, cell) in (1..).zip(&row.cells) {
             let mut fields = vec![quoted(rows.name(index))];
             fields.extend(of_row(table, row, other).map(|text| quoted(&text)));
             fields.extend(of_cell(cell));
+            fields.extend(if table.beside.is_empty() { Vec::new() } else { beside(table, index, other) });
             text.push_str(&fields.join(","));
             text.push('\n');
         }
@@ -94,6 +99,18 @@ fn of_cell(cell: &ComparedCell) -> Vec<String> {
     fields
 }
 
+fn beside(table: &ComparedTable, row: usize, other: usize) -> Vec<String> {
+    let middle = |is_meant: &dyn Fn(&Beside) -> bool, side: usize| {
+        let meant = table.beside.iter().filter(|one| is_meant(&one.what));
+        let known = meant.filter_map(|one| *one.sides.get(side)?).next();
+        known.map(|known| format!("{:?}", known.middle)).unwrap_or_default()
+    };
+    let is_of_row = |what: &Beside| matches!(what, Beside::Processors { row: own, .. } if *own == row);
+    let is_of_caches = |what: &Beside| matches!(what, Beside::Caches(_));
+    let both = |is_meant: &dyn Fn(&Beside) -> bool| [0, other].map(|side| middle(is_meant, side));
+    [both(&is_of_row), both(&is_of_caches)].concat()
+}
+
 /// As in `clients=4 target=/home`.
 fn pairs_of(parts: &BTreeMap<String, String>) -> String {
     parts.iter().map(|(name, value)| plain(&format!("{name}={value}"))).collect::<Vec<_>>().join(" ")
@@ -102,7 +119,17 @@ fn pairs_of(parts: &BTreeMap<String, String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::words::comparison::samples::{bad_names, hung_and_few, study};
+    use crate::words::comparison::samples::{bad_names, hung_and_few, streams, study};
+
+    #[test]
+    fn what_is_known_beside_the_speed_is_in_the_last_columns() {
+        let csv = comparison_csv(&streams());
+        let ends: Vec<Vec<&str>> = csv.lines().map(|line| line.rsplitn(5, ',').take(4).collect()).collect();
+        assert_eq!(ends[0], ["other_caches_ns", "base_caches_ns", "other_processors", "base_processors"]);
+        assert_eq!(ends[1], ["51000000000.0", "2000000000.0", "0.6", "1.0"]);
+        assert_eq!(ends[2], ["22000000000.0", "2000000000.0", "", "1.0"], "none of a side that has none");
+        assert_eq!(ends[3][2..], ["0.75", "1.0"]);
+    }
 
     #[test]
     fn a_line_is_a_cell() {

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use iolag_analysis::capitalised;
 use iolag_analysis::compare::ComparedTable;
 
+use crate::words::comparison::beside::{at_processor_speed, beside_lines, beside_title};
 use crate::words::comparison::between::between;
 use crate::words::comparison::cells::{amount, percent_of, word_of};
 use crate::words::comparison::design::{design, heading, remarks};
@@ -41,10 +42,26 @@ pub fn comparison_markdown(table: &ComparedTable) -> String {
     }
     text.push('\n');
     list(&mut text, "", &remarks(table));
+    beside(&mut text, table, &names, &rows);
     list(&mut text, "Between the others:", &between(table, &names, &rows));
     list(&mut text, "Left out:", &left_out(table, &names));
     text.truncate(text.trim_end().len());
     text + "\n"
+}
+
+fn beside(text: &mut String, table: &ComparedTable, names: &SideNames, rows: &RowNames) {
+    let lines = beside_lines(table, rows);
+    if lines.is_empty() {
+        return;
+    }
+    let cells = |cells: &[String]| cells.iter().map(|cell| escape(cell)).collect::<Vec<_>>().join(" | ");
+    push(text, format_args!("| {} | {} |", escape(&beside_title(table.units)), cells(&names.short)));
+    push(text, format_args!("|---|{}", "---:|".repeat(names.short.len())));
+    for (name, sides) in lines {
+        push(text, format_args!("| {} | {} |", escape(&name), cells(&sides)));
+    }
+    text.push('\n');
+    list(text, "", &at_processor_speed(table, names, rows));
 }
 
 fn list(text: &mut String, title: &str, sentences: &[String]) {
@@ -63,7 +80,7 @@ fn list(text: &mut String, title: &str, sentences: &[String]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::words::comparison::samples::{bad_names, hung_and_few, study};
+    use crate::words::comparison::samples::{bad_names, hung_and_few, streams, study};
 
     #[test]
     fn a_ticket_has_doubts_and_the_table() {
@@ -71,6 +88,11 @@ mod tests {
             "comparison_markdown",
             comparison_markdown(&study()) + &comparison_markdown(&hung_and_few())
         );
+    }
+
+    #[test]
+    fn what_is_known_beside_the_speed_is_a_table_of_its_own() {
+        insta::assert_snapshot!("comparison_markdown_streams", comparison_markdown(&streams()));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use iolag_analysis::compare::{ComparedCell, ComparedRow, ComparedTable};
 use iolag_analysis::{ComparedWord, RunQuantity, capitalised};
 
 use super::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
+use crate::words::comparison::beside::{at_processor_speed, beside_lines, beside_title};
 use crate::words::comparison::between::between;
 use crate::words::comparison::cells::{amount, percent_of, word_of};
 use crate::words::comparison::design::{design, heading, remarks};
@@ -39,6 +40,8 @@ pub fn comparison_text(table: &ComparedTable, width: usize, colour: Colour) -> S
         text.text.push_str(&tables(table, &names, &rows, width, colour));
     }
     remarks(table).iter().for_each(|remark| text.line(remark, ""));
+    text.text.push_str(&beside_text(table, &names, &rows, width, colour));
+    at_processor_speed(table, &names, &rows).iter().for_each(|sentence| text.line(sentence, ""));
     text.section("Between the others", &between(table, &names, &rows), colour);
     text.section("Left out", &left_out(table, &names), colour);
     text.text
@@ -134,6 +137,40 @@ fn side_by_side(
     drawn
 }
 
+/// A line for each thing, with a column for each side if they fit, else with the names of the sides in it.
+fn beside_text(
+    table: &ComparedTable,
+    names: &SideNames,
+    rows: &RowNames,
+    width: usize,
+    colour: Colour,
+) -> String {
+    let lines = beside_lines(table, rows);
+    if lines.is_empty() {
+        return String::new();
+    }
+    let title = |side: &String| ColumnGroup {
+        title: cut(side, (width / NAMES_PART).max(NAME_LEAST)),
+        columns: columns([("", Side::Right)]),
+    };
+    let first = ColumnGroup { title: String::new(), columns: columns([("", Side::Left)]) };
+    let mut drawn = Table::new(std::iter::once(first).chain(names.short.iter().map(title)).collect());
+    for (name, sides) in &lines {
+        let name = std::iter::once(Cell::new(format!("  {name}")));
+        drawn.row(name.chain(sides.iter().map(Cell::new)).collect());
+    }
+    let mut text = Paragraphs { text: "\n".to_owned(), width };
+    text.line(&beside_title(table.units), "");
+    if drawn.width() <= width {
+        return text.text + &drawn.render(colour);
+    }
+    for (name, sides) in &lines {
+        let of_sides = names.short.iter().zip(sides).map(|(name, told)| format!("{name} {told}"));
+        text.line(&format!("  {name}: {}", of_sides.collect::<Vec<_>>().join(", ")), "    ");
+    }
+    text.text
+}
+
 fn middle(table: &ComparedTable, row: &ComparedRow, side: usize) -> String {
     row.sides.get(side).map_or_else(String::new, |side| amount(table.quantity, side.middle))
 }
@@ -155,7 +192,7 @@ mod tests {
     use unicode_width::UnicodeWidthStr;
 
     use super::*;
-    use crate::words::comparison::samples::{bad_names, hung_and_few, of_rows, study, table_of};
+    use crate::words::comparison::samples::{bad_names, hung_and_few, of_rows, streams, study, table_of};
 
     fn text(table: &ComparedTable, width: usize) -> String {
         comparison_text(table, width, Colour::Never)
@@ -171,6 +208,13 @@ mod tests {
     #[test]
     fn what_hung_is_a_bound_and_what_is_too_few_is_told() {
         assert_snapshot!("hung_and_few", text(&hung_and_few(), 100));
+    }
+
+    #[test]
+    fn what_is_known_beside_the_speed_stands_below_the_table() {
+        for width in [60, 100] {
+            assert_snapshot!(format!("streams_{width}"), text(&streams(), width));
+        }
     }
 
     #[test]

@@ -60,6 +60,23 @@ impl StageCaches {
     }
 }
 
+/// How long it took to make caches what they were to be, before the stage of a run that took longest: what is written back first is the most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CachesTime {
+    /// What was to be made of them.
+    pub wish: CacheState,
+    /// How long that took.
+    pub time_ns: Nanoseconds,
+}
+
+impl CachesTime {
+    pub(crate) fn of(run: &RunRecord, summaries: &Summaries) -> Option<Self> {
+        let of_stages = run.stages.iter().filter_map(|stage| StageCaches::of(stage.stage, summaries));
+        let longest = of_stages.filter(|caches| caches.is_done).max_by_key(|caches| caches.time_ns)?;
+        Some(Self { wish: longest.wish, time_ns: longest.time_ns })
+    }
+}
+
 /// A doubt for each way in which caches were not what they were to be; `stages` are those before which something was done, by name.
 pub(crate) fn caches_doubted(run: &RunRecord, stages: &[(String, StageCaches)]) -> Vec<Trust> {
     let wish = run.spec.caches;

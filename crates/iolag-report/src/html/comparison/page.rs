@@ -8,7 +8,7 @@ use iolag_analysis::{capitalised, joined};
 use super::figures::figures;
 use super::method::method;
 use super::report::ComparisonReport;
-use super::table::{runs, table};
+use super::table::{beside, runs, table};
 use crate::html::markup::Markup;
 use crate::words::comparison::between::between;
 use crate::words::comparison::cells::unit_names;
@@ -68,6 +68,7 @@ fn write_body(
     for remark in remarks(compared) {
         page.raw("<p class=\"faint\">").plain(&remark).raw("</p>\n");
     }
+    beside(compared, names, &rows, page);
     let doubts: Vec<String> = doubts(compared, names).iter().map(|doubt| capitalised(doubt)).collect();
     let told = |title, sentences: &[String]| (title, sentences.to_vec());
     write_rules(compared, page);
@@ -142,7 +143,7 @@ fn footer(report: &ComparisonReport<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::words::comparison::samples::{bad_names, hung_and_few, of_rows, study, table_of};
+    use crate::words::comparison::samples::{bad_names, hung_and_few, of_rows, streams, study, table_of};
 
     fn page(table: &ComparedTable) -> String {
         let command = ["iolag", "compare", "label:client=native", "a b"].map(str::to_owned);
@@ -167,6 +168,7 @@ mod tests {
     #[test]
     fn the_page_begins_with_the_table() {
         insta::assert_snapshot!("comparison_page", text_of(&page(&study())));
+        insta::assert_snapshot!("comparison_page_streams", text_of(&page(&streams())));
         insta::assert_snapshot!("comparison_page_hung", text_of(&page(&hung_and_few())));
         let page = page(&study());
         let places =

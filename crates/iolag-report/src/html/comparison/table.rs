@@ -4,6 +4,7 @@ use iolag_analysis::compare::{ComparedCell, ComparedTable};
 use iolag_analysis::{ComparedWord, RunAmount, Standing};
 
 use crate::html::markup::Markup;
+use crate::words::comparison::beside::{at_processor_speed, beside_lines, beside_title};
 use crate::words::comparison::cells::{amount, percent_of, unit_names, word_of};
 use crate::words::comparison::names::{RowNames, SideNames};
 use crate::words::numbers::NOTHING;
@@ -51,6 +52,32 @@ fn of_cell<'a>(table: &ComparedTable, cell: &ComparedCell, page: &'a mut Markup)
         ComparedWord::NoDifferenceShown | ComparedWord::TooFew { .. } => "<td class=\"word faint\">",
     };
     page.element("<td>", &percent_of(cell), "</td>").element(open, &word_of(table, cell), "</td>")
+}
+
+/// What is known beside the speed: a row for each thing, a column for each side.
+pub(super) fn beside(table: &ComparedTable, names: &SideNames, rows: &RowNames, page: &mut Markup) {
+    let lines = beside_lines(table, rows);
+    if lines.is_empty() {
+        return;
+    }
+    page.raw("<div class=\"table-box\"><table class=\"compared sides\">");
+    page.element("<caption>", &beside_title(table.units), "</caption>");
+    page.raw("<thead><tr><th scope=\"col\"></th>");
+    for name in &names.short {
+        page.element("<th scope=\"col\" class=\"number\">", name, "</th>");
+    }
+    page.raw("</tr></thead>\n<tbody>\n");
+    for (name, sides) in lines {
+        page.raw("<tr>").element("<th scope=\"row\">", &name, "</th>");
+        for side in sides {
+            page.element("<td>", &side, "</td>");
+        }
+        page.raw("</tr>\n");
+    }
+    page.raw("</tbody></table></div>\n");
+    for sentence in at_processor_speed(table, names, rows) {
+        page.raw("<p class=\"faint\">").plain(&sentence).raw("</p>\n");
+    }
 }
 
 /// A line for each run, with what it has in each row; of many rows several tables.

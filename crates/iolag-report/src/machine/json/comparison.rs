@@ -9,6 +9,7 @@ use iolag_analysis::compare::{
 use iolag_analysis::{LogRange, RunAmount, RunMethod, Standing};
 use serde::Serialize;
 
+use super::beside::{BesideDocument, beside};
 use super::doubts::{DoubtDocument, doubts, name};
 use crate::words::comparison::cells::{more, raw_unit, raw_word, unit_names};
 use crate::words::comparison::rules::{RuleSentence, rule_sentences};
@@ -34,6 +35,7 @@ struct Document<'a> {
     design: Design,
     rows: Vec<RowDocument<'a>>,
     factors: Vec<BetweenDocument<'a>>,
+    beside: Vec<BesideDocument<'a>>,
     doubts: Vec<DoubtDocument<'a>>,
     left_out: Vec<LeftOutDocument<'a>>,
     rules: Vec<RuleDocument<'a>>,
@@ -219,6 +221,7 @@ fn document(table: &ComparedTable) -> Document<'_> {
         design: common_design(table),
         rows: table.rows.iter().map(|row| row_document(table, row)).collect(),
         factors: table.between.iter().map(|one| between(&names, one)).collect(),
+        beside: beside(table, &names),
         doubts: doubts(table, &names),
         left_out: table.left_out.iter().map(|one| left_out(&names, one)).collect(),
         rules: rules(table, &names),
@@ -404,7 +407,7 @@ fn rules<'a>(table: &'a ComparedTable, names: &[&'a str]) -> Vec<RuleDocument<'a
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::words::comparison::samples::{hung_and_few, study};
+    use crate::words::comparison::samples::{hung_and_few, streams, study};
 
     fn json(table: &ComparedTable) -> String {
         let mut text = Vec::new();
@@ -429,6 +432,20 @@ mod tests {
             (&"read rate < 0.5x".into(), &"cannot-be-told".into()),
             "{rule}"
         );
+    }
+
+    #[test]
+    fn what_is_known_beside_the_speed_has_its_row_and_its_sides() {
+        let document: serde_json::Value = serde_json::from_str(&json(&streams())).expect("JSON");
+        let beside = document["beside"].as_array().expect("a list");
+        let read = &beside[0];
+        assert_eq!((&read["what"], &read["row"]), (&"processors".into(), &0.into()), "{read}");
+        assert_eq!(read["of"].as_array().map(Vec::len), Some(2), "nothing of a side that has none: {read}");
+        assert_eq!(read["of"][0]["is_at_processor_speed"], true, "{read}");
+        let dropped = serde_json::json!({
+            "side": "label:client=lnet-1.8.1", "runs": 9, "middle": 51e9, "least": 48e9, "most": 55e9
+        });
+        assert_eq!((&beside[2]["what"], &beside[2]["of"][1]), (&"caches-dropped".into(), &dropped));
     }
 
     #[test]

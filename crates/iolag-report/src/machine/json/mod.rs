@@ -1,5 +1,6 @@
 //! The content of `--json FILE`; docs/json.md explains it with an example.
 
+mod beside;
 mod comparison;
 mod doubts;
 mod explanation;

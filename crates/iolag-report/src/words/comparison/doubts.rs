@@ -32,12 +32,16 @@ const fn of_host(fact: &Fact) -> bool {
 pub(crate) fn sentence(doubt: &Doubt, names: &SideNames, units: UnitKind) -> String {
     match doubt {
         Doubt::Differs { fact, values } => {
-            let values = if *fact == Fact::MountOptions { own_options(values) } else { values.clone() };
+            let values = match fact {
+                Fact::MountOptions | Fact::Tree => own_parts(values),
+                _ => values.clone(),
+            };
             let told = told(&values, names);
             match fact {
                 fact if of_host(fact) => format!("{fact} {told}"),
                 Fact::Option(_) => format!("the option --{} differs: {told}", plain(&fact.to_string())),
                 Fact::MountOptions => format!("mount options differ: {told}"),
+                fact if fact.is_of_tree() => format!("the trees differ: {told}"),
                 _ => format!("the {fact} differs: {told}"),
             }
         }
@@ -121,8 +125,8 @@ fn some(values: &[String]) -> String {
     joined(told)
 }
 
-/// Of long lists of options what not all have.
-fn own_options(values: &[Vec<String>]) -> Vec<Vec<String>> {
+/// Of lists of options, or of parts of a tree, what not all have.
+fn own_parts(values: &[Vec<String>]) -> Vec<Vec<String>> {
     let lists = || values.iter().flatten();
     let is_common = |option: &str| lists().all(|list| list.split(',').any(|other| other == option));
     let own = |list: &String| {
@@ -157,6 +161,17 @@ mod tests {
         assert_eq!(
             differs(Fact::MountOptions, [&["rw,noatime"], &["rw,noatime,vers=3"], &["rw,vers=4"]]),
             "mount options differ: noatime (native), noatime,vers=3 (lnet-1.8.1), vers=4 (nfs)."
+        );
+        assert_eq!(
+            differs(
+                Fact::Tree,
+                [&["120 files,9 directories"], &["121 files,9 directories"], &["120 files,9 directories"]]
+            ),
+            "the trees differ: 120 files (native and nfs), 121 files (lnet-1.8.1)."
+        );
+        assert_eq!(
+            differs(Fact::TreeChecksum, [&["checksum 0a"], &["checksum 0b"], &[]]),
+            "the trees differ: checksum 0a (native), checksum 0b (lnet-1.8.1), not known (nfs)."
         );
         assert_eq!(
             differs(Fact::Option("objects".to_owned()), [&["1000"], &["1000"], &["1", "2", "3", "4", "5\n"]]),

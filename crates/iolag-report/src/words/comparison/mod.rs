@@ -1,5 +1,6 @@
 //! What is said of a comparison: the same words in text, Markdown, pages and figures.
 
+pub(crate) mod beside;
 pub(crate) mod between;
 pub(crate) mod cells;
 pub(crate) mod design;

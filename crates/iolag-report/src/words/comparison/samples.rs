@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use iolag_analysis::compare::{
-    BetweenOthers, Beyond, ComparedCell, ComparedRow, ComparedSide, ComparedTable, Doubt, Fact, FailRule,
-    LeftOut, Pairs, RowKey, RuleJudgement, RuleOutcome, SideValue, UnitKind,
+    Beside, BetweenOthers, Beyond, ComparedBeside, ComparedCell, ComparedRow, ComparedSide, ComparedTable,
+    Doubt, Fact, FailRule, LeftOut, MiddleOfRuns, Pairs, RowKey, RuleJudgement, RuleOutcome, SideValue,
+    UnitKind,
 };
 use iolag_analysis::{
     CampaignEnding, Cell, LogRange, RunAmount, RunCell, RunPairing, RunQuantity, Standing, compare_runs,
 };
-use iolag_model::{Operation, Order};
+use iolag_model::{CacheState, Operation, Order};
 
 /// What a run of a side did in a row: an amount that is known, or at most so much.
 pub(crate) type Amounts = Vec<RunAmount>;
@@ -59,6 +60,7 @@ pub(crate) fn table_of(names: &[&str], rows: &[(Operation, Vec<Amounts>)]) -> Co
         sides: names.iter().enumerate().map(|(side, name)| side_of(side, name, rows)).collect(),
         rows: rows_of,
         between: between(names.len(), rows),
+        beside: Vec::new(),
         doubts: Vec::new(),
         left_out: Vec::new(),
         family,
@@ -178,6 +180,35 @@ pub(crate) fn study() -> ComparedTable {
             },
             missing: vec![2],
         },
+    ];
+    table
+}
+
+/// The same study's streams, with what is known beside their speed.
+pub(crate) fn streams() -> ComparedTable {
+    let runs = |middle: f64| around(middle * 1e6, 0.03, 9);
+    let mut table = table_of(
+        &["label:client=native", "label:client=lnet-1.8.1", "label:client=nfs"],
+        &[
+            (Operation::StreamRead, vec![runs(1000.0), runs(1030.0), runs(290.0)]),
+            (Operation::StreamWrite, vec![runs(1000.0), runs(1300.0), runs(610.0)]),
+        ],
+    );
+    table.workload = "stream".to_owned();
+    table.quantity = RunQuantity::Throughput;
+    let of = |[middle, least, most]: [f64; 3]| Some(MiddleOfRuns { middle, least, most, runs: 9 });
+    let processors = |row| Beside::Processors { row, at_processor_speed: vec![0] };
+    let took = [[2.0e9, 1.9e9, 2.3e9], [51e9, 48e9, 55e9], [22e9, 22e9, 22e9]];
+    table.beside = vec![
+        ComparedBeside {
+            what: processors(0),
+            sides: vec![of([1.0, 0.98, 1.01]), of([0.6, 0.55, 0.64]), None],
+        },
+        ComparedBeside {
+            what: processors(1),
+            sides: [[1.0, 0.99, 1.02], [0.75, 0.75, 0.75], [0.7, 0.66, 0.75]].map(of).to_vec(),
+        },
+        ComparedBeside { what: Beside::Caches(CacheState::Cold), sides: took.map(of).to_vec() },
     ];
     table
 }

@@ -2,6 +2,7 @@
 //!
 //! Nothing here depends on how long an operation takes, but on that 4 ms are longer than 2, and both longer than memory takes.
 
+mod beside;
 mod outputs;
 mod refused;
 mod sides;

@@ -139,7 +139,7 @@ fn refuse_change(what: &str, beyond: Beyond, limit: &str, percent: f64) -> Resul
 /// What became of a rule in a cell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RuleOutcome {
-    /// Which rule, by its place in [`super::table::ComparedTable::rules`].
+    /// Which rule, by its place in [`super::super::table::ComparedTable::rules`].
     pub rule: usize,
     /// Which row, by its place.
     pub row: usize,

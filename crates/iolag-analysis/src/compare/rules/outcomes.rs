@@ -1,9 +1,9 @@
 //! What became of rules.
 
-use super::attempts::too_few;
-use super::cells::{Matched, Row};
-use super::pairing::{Scale, paired};
-use super::refusing::CompareError;
+use super::super::attempts::too_few;
+use super::super::cells::{Matched, Row};
+use super::super::pairing::{Scale, paired};
+use super::super::refusing::CompareError;
 use super::rule::{Beyond, FailRule, RuleJudgement, RuleOutcome};
 use crate::finding::words::joined;
 use crate::statistics::runs::difference::RunDifference;
@@ -16,7 +16,7 @@ use crate::statistics::runs::table::{
 ///
 /// # Errors
 /// If a rule is of an operation that is in no row: it would be kept for ever.
-pub(super) fn outcomes(
+pub(in crate::compare) fn outcomes(
     rules: &[FailRule],
     Matched { rows, alone }: &Matched,
     ending: CampaignEnding,
