@@ -14,6 +14,8 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("sshfs", "sshfs"),
     ("sftp-server", "openssh-sftp-server"),
     ("mkfs.ext4", "e2fsprogs"),
+    ("mkfs.xfs", "xfsprogs"),
+    ("mkfs.btrfs", "btrfs-progs"),
     ("mount", "mount"),
     ("cc", "gcc"),
     ("strace", "strace"),

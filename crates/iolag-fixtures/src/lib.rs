@@ -2,7 +2,7 @@
 //!
 //! - [`FuseMount`]: a file system in a process of its own that passes everything on to a directory, until it is told
 //!   to answer late, with an error, or not at all. Its callers then wait as those of a dead file server do.
-//! - [`LoopMount`], [`TmpfsMount`]: small real file systems for "full" and "read-only"; [`BindMount`] shows one at a second place,
+//! - [`LoopMount`], [`TmpfsMount`]: small real file systems, for "full" and "read-only", too; [`BindMount`] shows one at a second place,
 //!   where it can be unmounted in mid-run.
 //! - [`SshfsMount`]: the sshfs that people use, on OpenSSH's server of files.
 //! - [`Throttle`]: a cap on what a process gets of a block device.
@@ -38,7 +38,7 @@ pub use forbidding::forbid;
 pub use fuse_daemon::{DaemonError, USUAL_LIFE, serve};
 pub use fuse_mount::FuseMount;
 pub use fuse_rules::FuseCall;
-pub use mounts::{BindMount, LoopMount, TmpfsMount};
+pub use mounts::{BindMount, DiskFormat, LoopMount, TmpfsMount};
 pub use postgres_server::PostgresServer;
 pub use skipping::{SKIPPED_FILE_VARIABLE, current_test, skip, skip_unless_root, tell_what_is_left};
 pub use sshfs_mount::SshfsMount;

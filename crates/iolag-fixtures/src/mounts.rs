@@ -1,4 +1,4 @@
-//! Small real file systems for "full" and "read-only": ext4 on a loop device, and tmpfs.
+//! Small real file systems: ext4, XFS and Btrfs on loop devices, and tmpfs.
 
 use std::fs;
 use std::io;
@@ -10,7 +10,32 @@ use rustix::mount::{MountFlags, UnmountFlags};
 
 use crate::skipping::{current_test, skip, skip_unless_root};
 
-/// A mounted ext4 in a file of `std::env::temp_dir()`. Unmounted and removed when dropped.
+/// What an image holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiskFormat {
+    /// Without a journal and without reserved blocks, so that root too sees it full.
+    Ext4,
+    /// Takes 300 MiB at least, of which few are written.
+    Xfs,
+    /// Takes 128 MiB at least, of which few are written.
+    Btrfs,
+}
+
+impl DiskFormat {
+    /// What makes it.
+    fn command(self) -> Command {
+        let (program, options): (_, &[&str]) = match self {
+            Self::Ext4 => ("mkfs.ext4", &["-q", "-F", "-m", "0", "-O", "^has_journal"]),
+            Self::Xfs => ("mkfs.xfs", &["-q", "-f"]),
+            Self::Btrfs => ("mkfs.btrfs", &["-q", "-f"]),
+        };
+        let mut command = Command::new(program);
+        command.args(options);
+        command
+    }
+}
+
+/// A file system in a file of `std::env::temp_dir()`, mounted. Unmounted and removed when dropped.
 #[derive(Debug)]
 pub struct LoopMount {
     mount_point: PathBuf,
@@ -19,13 +44,21 @@ pub struct LoopMount {
 }
 
 impl LoopMount {
-    /// Makes and mounts an ext4 of this size; without reserved blocks, so that root too sees it full.
-    ///
-    /// Returns `None`, the current test named as skipped, without root, mkfs.ext4 or loop devices.
+    /// Makes and mounts an ext4 of this size: see [`Self::new`].
     ///
     /// # Panics
     /// If the temporary directory cannot be written.
     pub fn ext4(megabytes: u32) -> Option<Self> {
+        Self::new(DiskFormat::Ext4, megabytes)
+    }
+
+    /// Makes and mounts a file system of this size.
+    ///
+    /// Returns `None`, the current test named as skipped, without root, what makes such file systems, loop devices or a kernel that knows them.
+    ///
+    /// # Panics
+    /// If the temporary directory cannot be written.
+    pub fn new(format: DiskFormat, megabytes: u32) -> Option<Self> {
         if skip_unless_root() {
             return None;
         }
@@ -33,7 +66,7 @@ impl LoopMount {
         let (image, mount_point) = (directory.join("image"), directory.join("mount"));
         fs::create_dir(&mount_point).expect("a directory that was just made can be written");
         let mount = Self { mount_point, image, directory };
-        match mount.build(megabytes) {
+        match mount.build(format, megabytes) {
             Ok(()) => Some(mount),
             Err(why) => {
                 skip(&current_test(), &why);
@@ -42,11 +75,11 @@ impl LoopMount {
         }
     }
 
-    fn build(&self, megabytes: u32) -> Result<(), String> {
+    fn build(&self, format: DiskFormat, megabytes: u32) -> Result<(), String> {
         fs::File::create(&self.image)
             .and_then(|file| file.set_len(u64::from(megabytes) << 20))
             .map_err(|error| format!("a file of {megabytes} MiB could not be made: {error}"))?;
-        run(Command::new("mkfs.ext4").args(["-q", "-F", "-m", "0", "-O", "^has_journal"]).arg(&self.image))?;
+        run(format.command().arg(&self.image))?;
         run(Command::new("mount").args(["-o", "loop"]).arg(&self.image).arg(&self.mount_point))
     }
 
