@@ -3,6 +3,8 @@
 mod bystanders;
 mod set_up;
 mod streams;
+mod trees;
+mod unmounted;
 
 /// This thread, and what it starts from now on, runs before whatever else the machine has to do, if that may be asked for: a server that serves for a
 /// millisecond each has to be woken in time.
