@@ -189,6 +189,18 @@ withoutBrowser("clients are written as ranges, and what is not there is refused"
   for (const wrong of ["3-1", "x", "1,", "-1"]) assert.match(parseClients(wrong, 4), /expected 0-3 or 0,2-3/);
 });
 
+withoutBrowser("a page begins with what was measured, and not with who measured beside it", async () => {
+  const { levelsOf, phasesOf } = await moduleOfPage("run/selection");
+  const series = [
+    { level: "object", part: { beside: "directory" } },
+    { level: "stream", part: { stage: 1 } },
+  ];
+  const run = { run: { stages: [{ stage: 1, phase: "write", name: "write 1" }] }, series };
+  const report = { figures: { runs: [run] } };
+  assert.deepEqual(levelsOf(report), ["stream", "object"]);
+  assert.deepEqual(phasesOf(report, "object"), ["bystander"]);
+});
+
 inBrowser("chosen clients have a panel each over time", async () => {
   const { page, troubles, close } = await open(browser, "metadata");
   await drawAll(page);

@@ -49,8 +49,11 @@ export interface Shown {
 
 const EVERYTHING = "everything";
 
-/** What makes or removes what is measured. */
-const BESIDE: ReadonlySet<string | null> = new Set(["precreate", "cleanup", "tree-create", "tree-remove"]);
+/** Who measured beside the load, in all its stages. */
+const BYSTANDER = "bystander";
+
+/** What makes or removes what is measured, and what was measured beside it. */
+const BESIDE: ReadonlySet<string | null> = new Set(["precreate", "cleanup", "tree-create", "tree-remove", BYSTANDER]);
 
 /** Those of what was measured first: on them is what people want to see. */
 export function levelsOf(report: Report): Level[] {
@@ -64,6 +67,7 @@ export function levelsOf(report: Report): Level[] {
 export function phaseOf(run: RunFigures, series: Series): string | null {
   if (series.part === null) return null;
   if ("phase" in series.part) return series.part.phase;
+  if ("beside" in series.part) return BYSTANDER;
   return stageOf(run, series)?.phase ?? null;
 }
 
@@ -110,6 +114,7 @@ export function shownSeries({ report, level, phase }: Selection): Shown[] {
 function partName(run: RunFigures, series: Series): string {
   if (series.part === null) return "";
   if ("phase" in series.part) return series.part.phase;
+  if ("beside" in series.part) return `${BYSTANDER}, ${series.part.beside}`;
   return stageOf(run, series)?.name ?? "";
 }
 
