@@ -147,7 +147,10 @@ const NO_OPTION: [&str; 10] = [
 ];
 
 /// What users call what is called otherwise in files.
-const NAMES: [(&str, &str); 7] = [
+const NAMES: [(&str, &str); 10] = [
+    ("asked", "bystander"),
+    ("rate_per_second", "bystander-rate"),
+    ("quiet", "bystander-quiet"),
     ("granularity", "detail"),
     ("what", "probe"),
     ("name", "task"),

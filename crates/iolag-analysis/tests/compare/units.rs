@@ -136,6 +136,11 @@ fn options_of_streams_and_caches_are_called_as_on_the_command_line() {
     });
     spec.caches = CacheState::Cold;
     spec.drop_command = Some("ssh server drop".to_owned());
+    spec.bystander = Some(BystanderSpec {
+        asked: vec![BystanderTask::Stat, BystanderTask::List],
+        rate_per_second: 2.0,
+        quiet_ns: Nanoseconds(5 * S),
+    });
     // It follows from the size of the file.
     spec.deadlines = vec![DeadlineRule {
         role: None,
@@ -147,6 +152,9 @@ fn options_of_streams_and_caches_are_called_as_on_the_command_line() {
         options.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let expected = [
         ("block", "4.00 MiB"),
+        ("bystander", "stat, list"),
+        ("bystander-quiet", "5.00 s"),
+        ("bystander-rate", "2.0"),
         ("caches", "cold"),
         ("compressible", "50"),
         ("deadline", "15.0 s"),

@@ -154,6 +154,11 @@ impl RunRecord {
         self.spec.workload.control().or_else(of_bystanders)
     }
 
+    /// The targets that were asked for.
+    pub fn measured_targets(&self) -> &[TargetRecord] {
+        &self.targets[..self.targets.len().min(self.spec.targets.len())]
+    }
+
     /// A host other than the first.
     pub fn further_host(&self, index: HostIndex) -> Option<&HostRecord> {
         self.further_hosts.get(usize::from(index.0).checked_sub(1)?)

@@ -1,6 +1,7 @@
 //! Summaries as CSV (RFC 4180): one row per summary, names in the first line, times in ns.
 //!
-//! `role` is `control` for the machine's own memory beside a check, else `measured`. A quantile has two columns: its value, empty
+//! `role` is `control` for the machine's own memory beside a check or a load, `bystander-` with the place for who measured beside a load (`phase` is what the load did
+//! then, and empty before and after it), else `measured`. A quantile has two columns: its value, empty
 //! if there is none, and its kind: `exactly`, `at-least`, `too-few`. `created_files` and `at_this_pace_ns` tell of a create task that was
 //! ended before all files were there: how many there were on average, and what all of them would have taken at that pace, which is an
 //! extrapolation. Its quantiles are what was seen. `retried` is there, as the last column, if any attempt was asked again.
@@ -8,7 +9,7 @@
 use std::io::{self, Write};
 
 use iolag_analysis::{PartialCreate, QuantileInterval, QuantileValue, Summary};
-use iolag_model::{RunRecord, StageRecord, TargetIndex};
+use iolag_model::{BystanderStage, LoadTime, RunRecord, StageIndex, StageRecord, Standpoint, TargetIndex};
 
 const HEADER: &str = "run,host,target,role,stage,phase,iteration,client,operation,level,attempts,ok,late,timeout,hung,\
                       skipped,interrupted,errors,bytes,rate_per_second,mean_ns,effective_attempts,min_ns,min_kind,p25_ns,p25_kind,\
@@ -32,17 +33,24 @@ pub fn write_csv(run: &RunRecord, summaries: &[Summary], writer: &mut dyn Write)
 
 fn fields(run: &RunRecord, summary: &Summary) -> Vec<String> {
     let key = &summary.key;
-    let stage: Option<&StageRecord> = run.stages.iter().find(|stage| Some(stage.stage) == key.stage);
-    let target = match key.target {
+    let beside = beside(run, key.stage);
+    let of_load = match beside.map(|beside| beside.time) {
+        Some(LoadTime::During(stage)) => Some(stage),
+        Some(_) => None,
+        None => key.stage,
+    };
+    let stage: Option<&StageRecord> = run.stages.iter().find(|stage| Some(stage.stage) == of_load);
+    let is_in_memory = beside.is_some_and(|beside| beside.standpoint == Standpoint::Control);
+    let target = match key.target.or_else(|| run.control().filter(|_| is_in_memory)) {
         Some(target) => run.targets.get(usize::from(target.0)),
-        None => run.targets.first().filter(|_| run.targets.len() == 1),
+        None => run.targets.first().filter(|_| run.measured_targets().len() == 1),
     };
     let durations = &summary.durations;
     let mut fields = vec![
         run.id.to_string(),
         quoted(&run.environment.host),
         quoted(target.map_or("", |target| target.name.as_str())),
-        if is_control(run, key.target) { "control" } else { "measured" }.to_owned(),
+        role(run, key.target, beside),
         optional(key.stage.map(|stage| stage.0)),
         optional(stage.map(|stage| stage.phase)),
         optional(stage.map(|stage| stage.iteration)),
@@ -81,9 +89,20 @@ fn fields(run: &RunRecord, summary: &Summary) -> Vec<String> {
     fields
 }
 
-/// Whether this is the machine's own memory, which a check measures to compare with.
-fn is_control(run: &RunRecord, target: Option<TargetIndex>) -> bool {
-    target.is_some() && run.control() == target
+/// The stage of bystanders that this is, if it is one.
+fn beside(run: &RunRecord, stage: Option<StageIndex>) -> Option<BystanderStage> {
+    let mut stages = run.beside.iter().flat_map(|beside| &beside.stages);
+    stages.find(|known| Some(known.stage) == stage).copied()
+}
+
+fn role(run: &RunRecord, target: Option<TargetIndex>, beside: Option<BystanderStage>) -> String {
+    match beside.map(|beside| beside.standpoint) {
+        Some(Standpoint::Control) => "control".to_owned(),
+        Some(standpoint) => format!("bystander-{standpoint}"),
+        // The machine's own memory, which a check measures to compare with.
+        None if target.is_some() && run.control() == target => "control".to_owned(),
+        None => "measured".to_owned(),
+    }
 }
 
 fn value(value: QuantileValue) -> [String; 2] {

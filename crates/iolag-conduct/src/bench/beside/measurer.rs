@@ -57,7 +57,7 @@ impl BystanderAssignment {
     /// The process that does it.
     pub(in crate::bench) fn group(&self) -> GroupPlan<'_> {
         GroupPlan {
-            name: self.place().to_owned(),
+            name: format!("the bystanders ({})", self.standpoint),
             clients: self.bystanders.iter().map(|bystander| bystander.client).collect(),
             measure: Box::new(|exchange, outbox| measure(self, exchange, &outbox)),
         }

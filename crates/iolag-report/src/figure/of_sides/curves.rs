@@ -66,7 +66,7 @@ fn target_of(named: Option<&str>, side: &str, figures: &RunFigures) -> Option<Ta
     };
     match targets.iter().position(|target| is_meant(&target.name)) {
         Some(place) => index(place),
-        None => index(0).filter(|_| targets.len() == 1),
+        None => index(0).filter(|_| targets.len() - usize::from(figures.run.control.is_some()) == 1),
     }
 }
 

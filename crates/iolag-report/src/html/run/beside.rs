@@ -13,7 +13,8 @@ pub(super) fn beside(analysis: Option<&BesideAnalysis>, name: Option<&str>, page
         page.element("<h3>", name, "</h3>\n");
     }
     page.raw("<p>How long others waited before the load, during each of its stages and after it. ");
-    page.text(&own_load(analysis)).raw("</p>\n<div class=\"table-box\"><table class=\"numbers list\"><thead><tr>");
+    page.text(&own_load(analysis))
+        .raw("</p>\n<div class=\"table-box\"><table class=\"numbers list\"><thead><tr>");
     for title in ["Where", "What", "When"] {
         page.raw("<th scope=\"col\" class=\"word\">").text(title).raw("</th>");
     }

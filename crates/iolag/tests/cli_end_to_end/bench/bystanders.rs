@@ -29,11 +29,34 @@ fn a_working_set_stays_as_it_was_whoever_measures_beside_it() {
     assert_eq!(std::fs::read_dir(&target).unwrap().count(), 0);
     let told = user.fine(&["show", "last"]).output;
     assert!(told.contains("Beside the load") && told.contains("requests a second of the target"), "{told}");
+    let table = user.fine(&["show", "last", "--format", "csv"]).output;
+    let rows: Vec<Vec<&str>> = table.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    let named = |target: &str, role: &str, phase: &str| {
+        rows.iter().any(|row| row[2] == target && row[3] == role && row[5] == phase)
+    };
+    let resolved = std::fs::canonicalize(&target).unwrap();
+    let resolved = resolved.to_str().unwrap();
+    assert!(named(resolved, "measured", "benchmark"), "{table}");
+    assert!(
+        named(resolved, "bystander-directory", "benchmark") && named(resolved, "bystander-sibling", ""),
+        "{table}"
+    );
     let page = user.path("page.html");
     user.fine(&["report", "last", "-o", page.to_str().unwrap()]);
     let again = std::fs::read_to_string(page).unwrap();
     let words = "--bystander stat,create --bystander-rate 50/s --bystander-quiet 500ms";
     assert!(again.contains(words) && again.contains("<h2>Beside the load</h2>"), "{again}");
+}
+
+#[test]
+fn targets_are_compared_as_if_nobody_had_measured_beside_them() {
+    let user = User::new();
+    let targets = ["one", "other"].map(|name| user.directory(name));
+    let small = ["-P", "20", "-I", "10", "-R", "1", "--repeat", "2"];
+    let beside = ["--bystander", "stat", "--bystander-quiet", "200ms", "-q"];
+    let done = user.fine(&[&["bench", "metadata", &targets[0], &targets[1]], &small[..], &beside].concat());
+    assert!(done.output.contains("in percent of"), "{}", done.output);
+    assert!(!done.output.contains("/dev/shm"), "the control is nobody's target: {}", done.output);
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn add_run(figures: &mut Vec<SweepFigure>, varied: Varied, run: SweepRun<'_>) {
         return;
     };
     // A run of several targets tells their rates together: it is no point of any one of them.
-    let [target] = run.record.targets.as_slice() else {
+    let [target] = run.record.measured_targets() else {
         return;
     };
     let target = run.record.coordinates.get("side").unwrap_or(&target.name);
