@@ -12,7 +12,6 @@ mod generator;
 mod host;
 mod memory_course;
 mod record;
-mod set_up;
 mod spec;
 mod stream;
 
@@ -32,6 +31,5 @@ pub use record::{
     ClientRecord, ContactEnd, ContactRecord, PartRecord, Rescue, RunRecord, RunState, StageRecord, TagKind,
     TagRecord, TargetRecord, Trust,
 };
-pub use set_up::{MILLION, SetUpCounts, SetUpPreset, SetUpSpec};
 pub use spec::*;
 pub use stream::{Allocation, StreamEngine, StreamFsync, StreamIo, StreamSpec};

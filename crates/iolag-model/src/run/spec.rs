@@ -1,7 +1,9 @@
 //! The spec: everything that decides what a run does. Immutable, serialised into every run.
 
+mod set_up;
 mod tree;
 
+pub use set_up::{MILLION, SetUpCounts, SetUpPreset, SetUpSpec};
 pub use tree::{TreeNames, TreeRecord, TreeSpec, TreeStage};
 
 use serde::{Deserialize, Serialize};
@@ -9,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::deadlines::known_rules;
 use crate::{
     BystanderSpec, CacheState, DeadlineRule, Deadlines, FormatVersion, Nanoseconds, RUN_FORMAT,
-    RUN_FORMAT_WITH_PING, RUN_FORMAT_WITH_TRACES, Role, SetUpSpec, StreamSpec, TargetIndex, TraceOrigin,
+    RUN_FORMAT_WITH_PING, RUN_FORMAT_WITH_TRACES, Role, StreamSpec, TargetIndex, TraceOrigin,
 };
 
 /// What to run. Two runs with equal specs execute the same operations in the same order per client.

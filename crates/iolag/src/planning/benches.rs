@@ -1,16 +1,21 @@
-//! What a plan says of its workload.
+//! What a plan says of its workload, and of who measures beside it.
 
-use iolag_model::{Access, Durability, SetUpSpec, Verification, WearOut, parse_bytes, parse_count};
+use iolag_conduct::bystander;
+use iolag_model::{
+    Access, BystanderSpec, Durability, SetUpSpec, Verification, WearOut, parse_bytes, parse_count,
+};
 use iolag_workload::MetadataOptions;
 
 use super::document::{MetadataTable, SetUpTable, StreamTable, TreeTable};
 use super::plan::Planning;
+use super::told::told;
 use crate::args::values::stream::{
     parse_engine, parse_file_size, parse_fsync, parse_io, parse_percent, parse_stream_phase,
 };
 use crate::args::values::tree::parse_tree_phase;
 use crate::args::values::{
-    parse_granularity, parse_pattern, parse_period, parse_phase, parse_preset, parse_share, parse_think,
+    parse_bystander_task, parse_granularity, parse_pattern, parse_period, parse_phase, parse_preset,
+    parse_rate, parse_share, parse_think,
 };
 use crate::args::{SetUpCalls, StreamBlocks, TreeReading};
 use crate::documents::DocumentError;
@@ -96,5 +101,15 @@ impl Planning<'_> {
             phases: phases.map(|phases| self.all(Some(phases), Vec::new(), parse_tree_phase)).transpose()?,
             time_limit: self.some(bench.time_limit.as_ref(), parse_period)?,
         })
+    }
+
+    /// Who measures beside the load.
+    pub(super) fn bystander(&self) -> Result<Option<BystanderSpec>, DocumentError> {
+        let document = self.document;
+        let asked = self.all(document.bystander.as_deref(), Vec::new(), parse_bystander_task)?;
+        let asked = document.bystander.is_some().then_some(asked);
+        let rate = self.some(document.bystander_rate.as_ref(), parse_rate)?;
+        let quiet = self.some(document.bystander_quiet.as_ref(), parse_period)?;
+        bystander(asked, rate, quiet).map_err(|failure| told(&self.source, 0..0, &failure))
     }
 }

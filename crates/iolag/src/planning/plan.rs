@@ -6,17 +6,15 @@ use std::path::PathBuf;
 
 use iolag_backend::Target;
 use iolag_conduct::{
-    BenchOptions, Campaign, Failure, Limits, Repeating, bystander, plan_metadata, plan_set_up, plan_stream,
-    plan_tree,
+    BenchOptions, Campaign, Failure, Limits, Repeating, plan_metadata, plan_set_up, plan_stream, plan_tree,
 };
-use iolag_model::{BystanderSpec, one_line, parse_bytes, parse_count};
+use iolag_model::{one_line, parse_bytes, parse_count};
 use toml::Spanned;
 
 use super::document::{MetadataTable, Number, PlanDocument, SetUpTable, StreamTable, TreeTable};
 use super::told::told;
 use crate::args::values::{
-    parse_bystander_task, parse_caches, parse_label, parse_on_hang, parse_order, parse_period,
-    parse_precision, parse_rate,
+    parse_caches, parse_label, parse_on_hang, parse_order, parse_period, parse_precision,
 };
 use crate::documents::{DocumentError, Source, Text};
 
@@ -111,12 +109,9 @@ impl Planning<'_> {
             give_up_after: self.some(document.give_up_after.as_ref(), parse_period)?,
             buffer_bytes: self.some(document.buffer.as_ref(), parse_bytes)?,
             caches: self.one(document.caches.as_ref(), usual.caches, parse_caches)?,
-            drop_command: self
-                .some(document.drop_command.as_ref(), |command| Ok::<_, String>(command.to_owned()))?,
+            drop_command: self.some(document.drop_command.as_ref(), str::parse)?,
             bystander: self.bystander()?,
-            working_name: self.one(document.working_name.as_ref(), usual.working_name, |name| {
-                Ok::<_, String>(name.to_owned())
-            })?,
+            working_name: self.one(document.working_name.as_ref(), usual.working_name, str::parse)?,
             seed: self.one(document.seed.as_ref(), usual.seed, str::parse)?,
             labels: self.labels(&document.labels, &self.wishes.labels)?,
         })
@@ -128,15 +123,6 @@ impl Planning<'_> {
         let precision = self.some(document.precision.as_ref(), parse_precision)?;
         let budget = self.some(document.budget.as_ref(), parse_period)?;
         Repeating::of(repeat, precision, budget).map_err(|failure| told(&self.source, 0..0, &failure))
-    }
-
-    fn bystander(&self) -> Result<Option<BystanderSpec>, DocumentError> {
-        let document = self.document;
-        let asked = self.all(document.bystander.as_deref(), Vec::new(), parse_bystander_task)?;
-        let asked = document.bystander.is_some().then_some(asked);
-        let rate = self.some(document.bystander_rate.as_ref(), parse_rate)?;
-        let quiet = self.some(document.bystander_quiet.as_ref(), parse_period)?;
-        bystander(asked, rate, quiet).map_err(|failure| told(&self.source, 0..0, &failure))
     }
 
     /// A name stands in lines of tables.

@@ -3,20 +3,30 @@
 use iolag_backend::{Backend, BackendError, Descriptors, PosixBackend, Request, Session, SessionOptions};
 use iolag_keeper::{Exchange, Outbox};
 use iolag_model::{
-    BesideRecord, BystanderSpec, ClientId, LoadTime, MonotonicClock, Nanoseconds, Operation, Role,
-    StageIndex, Standpoint,
+    BesideRecord, BystanderSpec, BystanderTask, ClientId, LoadTime, MonotonicClock, Nanoseconds, Operation,
+    Role, StageIndex, Standpoint, TargetIndex,
 };
 use iolag_workload::{
     Asks, BystanderClient, BystanderSession, ClientLoop, DriveOptions, IfNotOpen, Job, Own, run_threads,
 };
 
-use super::Bystander;
 use crate::bench::measurer::{BenchAssignment, FIRST, open};
 use crate::messages::{FromMeasurer, MeasurerEnd, tell, tell_placed};
 use crate::placed::Placed;
 use crate::run::conduct::GroupPlan;
 
 const SECOND_NS: f64 = 1e9;
+
+/// The target of the control.
+pub(super) const CONTROL: TargetIndex = TargetIndex(1);
+
+/// A bystander, or a control.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::bench) struct Bystander {
+    pub client: u32,
+    pub standpoint: Standpoint,
+    pub task: BystanderTask,
+}
 
 /// What those in one place have to do.
 #[derive(Debug, Clone)]
@@ -120,7 +130,7 @@ fn measure_in_memory(
     exchange: &Exchange,
     outbox: &Outbox,
 ) -> Result<Vec<String>, String> {
-    const TARGET: u16 = super::CONTROL.0;
+    const TARGET: u16 = CONTROL.0;
     let maker = &assignment.load.maker;
     tell(
         outbox,

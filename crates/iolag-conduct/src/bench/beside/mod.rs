@@ -10,7 +10,7 @@ use iolag_model::{
     Standpoint, TargetIndex, TargetRecord,
 };
 
-use crate::bench::beside::measurer::BystanderAssignment;
+use crate::bench::beside::measurer::{Bystander, BystanderAssignment, CONTROL};
 use crate::bench::measurer::BenchAssignment;
 use crate::bench::{Benched, Ground, benched};
 use crate::failure::Failure;
@@ -18,9 +18,8 @@ use crate::messages::DirectoryFacts;
 
 /// Of those who ask everything everywhere, there are so many.
 pub(super) const BYSTANDERS_MAX: u32 = 13;
-/// The target of the load, and that of the control.
+/// The target of the load.
 const LOADED: TargetIndex = TargetIndex(0);
-const CONTROL: TargetIndex = TargetIndex(1);
 
 /// Who measures beside the load of a run.
 #[derive(Debug, Clone)]
@@ -30,14 +29,6 @@ pub(super) struct Beside {
     control: Option<DirectoryFacts>,
     /// Clients of the load: theirs are the first numbers.
     load: u32,
-}
-
-/// One of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Bystander {
-    pub client: u32,
-    pub standpoint: Standpoint,
-    pub task: BystanderTask,
 }
 
 impl Beside {

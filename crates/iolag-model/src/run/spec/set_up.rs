@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::spec::names;
+use super::names;
 use crate::{Nanoseconds, counted, format_bytes, format_count};
 
 /// A million of a million is all.
