@@ -1,7 +1,8 @@
 //! One client that measures beside a load: it asks one thing, in one place, at moments of its own.
 //!
 //! What comes due while the attempt before has not ended is not asked: it is recorded as skipped, and would have waited at least until that
-//! ended. So no slow attempt hides what those after it would have felt, and a place that answers slowly is not asked ever more.
+//! ended. So no slow attempt hides what those after it would have felt, and a place that answers slowly is not asked ever more. All that came
+//! due behind an attempt belongs to the stage in which that was asked, however far the load was when it ended.
 //!
 //! Limits: durations begin when the thread is awake, not when the attempt was intended: waking it takes longer than a local file system
 //! does, and how late it was stands in the sample.
@@ -89,12 +90,13 @@ impl<C: LoadCourse> BystanderClient<C> {
         Request::new(self.asks.task.operation(), key, own.bytes_of(self.asks.task))
     }
 
-    /// What was due at that moment and is not asked.
-    fn skipped(&self, due: MonotonicTime) -> Note {
+    /// What came due behind the last attempt and is not asked.
+    fn skipped(&mut self) -> Option<Note> {
+        let due = self.entered.as_mut()?.1.take_skipped()?;
         let at_least = self.free.since(due);
         let sample = Sample::new(AttemptId(0), self.asks.task.operation(), due, due, at_least)
             .with_outcome(Outcome::Skipped, FailureCode::NONE);
-        Note { sample, number: None, blocker: None }
+        Some(Note { sample, number: None, blocker: None })
     }
 }
 
@@ -102,6 +104,9 @@ impl<C: LoadCourse> Client for BystanderClient<C> {
     fn next(&mut self, now: MonotonicTime) -> Step {
         if let Some(request) = self.removal.take() {
             return Step::Execute { request, intended: None };
+        }
+        if let Some(note) = self.skipped() {
+            return Step::Note(note);
         }
         if self.course.time() == LoadTime::Over {
             let keeps = self.asks.standpoint != Standpoint::File && self.entered.is_some();
@@ -117,9 +122,6 @@ impl<C: LoadCourse> Client for BystanderClient<C> {
         let Some((_, pacer)) = self.entered.as_mut().filter(|(entered, _)| *entered == stage) else {
             return self.enter(stage, now);
         };
-        if let Some(due) = pacer.take_skipped() {
-            return Step::Note(self.skipped(due));
-        }
         let due = pacer.intended().unwrap_or(now);
         if due > now {
             return Step::Pause { until: due.min(now.after(LOOK)) };
@@ -144,6 +146,10 @@ impl<C: LoadCourse> Client for BystanderClient<C> {
     fn asks_again(&self, _request: &Request, done: &Done) -> bool {
         done.completion.code.class() == ErrorClass::NotFound
             && matches!(self.asks.standpoint, Standpoint::File | Standpoint::Directory)
+    }
+
+    fn last_note(&mut self) -> Option<Note> {
+        self.skipped()
     }
 }
 
@@ -249,6 +255,25 @@ mod tests {
         walk.at.tell(LoadTime::Over);
         assert!(!walk.until(10_000, 1, Completion::ok(0)));
         assert_eq!(walk.seen.last().unwrap().1, Operation::Stat, "the file is none of its own");
+    }
+
+    #[test]
+    fn what_came_due_behind_an_attempt_is_recorded_also_where_its_stage_is_over_when_it_ends() {
+        for after in [LoadTime::Between, LoadTime::Over] {
+            let at = At(Mutex::new(DURING));
+            let mut walk = Walk::new(&at, BystanderTask::Stat, Standpoint::File);
+            // One attempt of 350 ms, during which the stage ends.
+            walk.until(1, 350, Completion::ok(0));
+            walk.at.tell(after);
+            walk.until(400, 1, Completion::ok(0));
+            let skipped = |milliseconds| (5, Operation::Stat, Outcome::Skipped, milliseconds);
+            assert_eq!(walk.seen[1..], [skipped(250), skipped(150), skipped(50)], "{after:?}");
+        }
+        let at = At(Mutex::new(DURING));
+        let mut walk = Walk::new(&at, BystanderTask::Stat, Standpoint::File);
+        walk.until(1, 350, Completion::ok(0));
+        let notes = std::iter::from_fn(|| walk.client.last_note());
+        assert_eq!(notes.count(), 3, "also of who is stopped");
     }
 
     #[test]
