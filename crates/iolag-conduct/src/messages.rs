@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use iolag_analysis::Summaries;
-use iolag_backend::{Place, TagTable};
+use iolag_backend::{Backend as _, BackendError, Place, PosixBackend, TagTable};
 use iolag_keeper::{Exchange, Inbox, Messenger, Outbox};
 use iolag_model::{
-    Calibration, Detail, FileSystem, Nanoseconds, PlaceIdentity, RunRecord, TreeRecord, Trust,
+    Calibration, Detail, FileSystem, Nanoseconds, PlaceIdentity, PlaceMaker, RunRecord, TreeRecord, Trust,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -150,6 +150,25 @@ pub fn tell_placed(outbox: &Outbox, target: u16, mut place: Place) {
     let remark = place.remark.take();
     tell(outbox, &FromMeasurer::Placed(Placed::of(target, place)));
     remark.into_iter().for_each(|remark| tell(outbox, &FromMeasurer::Remark(remark)));
+}
+
+/// Makes a working place in a directory, which the keeper knows of from before it is there.
+///
+/// # Errors
+/// If it cannot be made.
+pub fn make_place(
+    target: u16,
+    (path, name): (&str, &str),
+    maker: &PlaceMaker,
+    outbox: &Outbox,
+) -> Result<PosixBackend, BackendError> {
+    let (path, name) = (path.to_owned(), name.to_owned());
+    let backend = PosixBackend::new(path.clone().into(), &name)?;
+    let token = Some(maker.token);
+    let placing = Placed { target, path, name, identity: None, token, file_system: None };
+    tell(outbox, &FromMeasurer::Placing(placing));
+    tell_placed(outbox, target, backend.create_place(maker)?);
+    Ok(backend)
 }
 
 /// Tags for the sessions of a measurer. Their numbers are the run's, whichever process asks, and their names are where the keeper finds

@@ -2,7 +2,6 @@
 //!
 //! A directory is set up, measured and removed without regard to the others: whoever is slow in one of these keeps nobody waiting.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use iolag_analysis::Summaries;
@@ -19,8 +18,7 @@ use iolag_workload::{
 };
 
 use crate::calibration::calibrate;
-use crate::messages::{FromMeasurer, MeasurerEnd, SetUpOutcome, tell, tell_placed};
-use crate::placed::Placed;
+use crate::messages::{FromMeasurer, MeasurerEnd, SetUpOutcome, make_place, tell};
 
 /// Rounds of the control: enough for a median of the tasks.
 const CONTROL_ROUNDS: u32 = 10;
@@ -194,18 +192,7 @@ impl MeasuringRoom<'_> {
 
     fn make_place(&self, directory: &CheckedDirectory) -> Result<PosixBackend, BackendError> {
         let CheckAssignment { working_name, maker, .. } = self.assignment;
-        self.tell(&FromMeasurer::Placing(Placed {
-            target: directory.target,
-            path: directory.path.clone(),
-            name: working_name.clone(),
-            identity: None,
-            token: Some(maker.token),
-            file_system: None,
-        }));
-        let backend = PosixBackend::new(PathBuf::from(&directory.path), working_name)?;
-        let place = backend.create_place(maker)?;
-        tell_placed(&self.outbox, directory.target, place);
-        Ok(backend)
+        make_place(directory.target, (&directory.path, working_name), maker, &self.outbox)
     }
 
     fn job<'b>(

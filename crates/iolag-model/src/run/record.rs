@@ -57,7 +57,7 @@ pub struct RunRecord {
     pub clients: Vec<ClientRecord>,
     /// The stages that samples point into.
     pub stages: Vec<StageRecord>,
-    /// Who measures beside the load, if somebody does. Since 3.0.
+    /// Who measures beside the load, if somebody does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<BesideRecord>,
     /// What the tags of samples stand for; 0 is nothing.

@@ -3,7 +3,9 @@
 //! How many times as long something takes is the ratio of two medians. Its interval goes from the lower end of the one's to the upper end of
 //! the other's, which holds with at least the probability of the two; it is of this run only, since attempts of one run resemble each other.
 
-use iolag_model::{BystanderStage, LoadTime, Operation, Phase, RunRecord, StageIndex, Standpoint};
+use iolag_model::{
+    BystanderStage, BystanderTask, LoadTime, Operation, Phase, RunRecord, StageIndex, Standpoint,
+};
 use serde::Serialize;
 
 use crate::run::summary::{QuantileEstimate, Summaries, Summary};
@@ -102,8 +104,6 @@ pub(crate) fn analyse_beside(run: &RunRecord, summaries: &Summaries) -> Option<B
 }
 
 fn rows(stages: &[BystanderStage], times: &[LoadTime], summaries: &Summaries) -> Vec<BesideRow> {
-    const ASKED: [Operation; 4] =
-        [Operation::Stat, Operation::ListWithAttributes, Operation::Read, Operation::Create];
     let summary = |standpoint: Standpoint, time: LoadTime, operation: Operation| {
         let stage = stages.iter().find(|stage| stage.standpoint == standpoint && stage.time == time)?;
         let of_stage =
@@ -129,7 +129,9 @@ fn rows(stages: &[BystanderStage], times: &[LoadTime], summaries: &Summaries) ->
             .collect();
         felt.iter().any(Option::is_some).then_some(BesideRow { standpoint, operation, felt })
     };
-    let places = Standpoint::ALL.iter().flat_map(|place| ASKED.map(|operation| (*place, operation)));
+    let places = Standpoint::ALL
+        .iter()
+        .flat_map(|place| BystanderTask::ALL.iter().map(|task| (*place, task.operation())));
     places.filter_map(row).collect()
 }
 

@@ -1,18 +1,17 @@
 //! The process of those who stand in one place.
 
-use iolag_backend::{Backend, BackendError, Descriptors, PosixBackend, Request, Session, SessionOptions};
+use iolag_backend::{Backend, BackendError, Descriptors, Request, Session, SessionOptions};
 use iolag_keeper::{Exchange, Outbox};
 use iolag_model::{
     BesideRecord, BystanderSpec, BystanderTask, ClientId, LoadTime, MonotonicClock, Nanoseconds, Operation,
-    Role, StageIndex, Standpoint, TargetIndex,
+    StageIndex, Standpoint, TargetIndex,
 };
 use iolag_workload::{
     Asks, BystanderClient, BystanderSession, ClientLoop, DriveOptions, IfNotOpen, Job, Own, run_threads,
 };
 
 use crate::bench::measurer::{BenchAssignment, FIRST, open};
-use crate::messages::{FromMeasurer, MeasurerEnd, tell, tell_placed};
-use crate::placed::Placed;
+use crate::messages::{FromMeasurer, MeasurerEnd, make_place, tell};
 use crate::run::conduct::GroupPlan;
 
 const SECOND_NS: f64 = 1e9;
@@ -130,26 +129,11 @@ fn measure_in_memory(
     exchange: &Exchange,
     outbox: &Outbox,
 ) -> Result<Vec<String>, String> {
-    const TARGET: u16 = CONTROL.0;
-    let maker = &assignment.load.maker;
-    tell(
-        outbox,
-        &FromMeasurer::Placing(Placed {
-            target: TARGET,
-            path: path.to_owned(),
-            name: name.to_owned(),
-            identity: None,
-            token: Some(maker.token),
-            file_system: None,
-        }),
-    );
-    let backend = PosixBackend::new(path.into(), name).map_err(in_words)?;
-    let place = backend.create_place(maker).map_err(in_words)?;
-    tell_placed(outbox, TARGET, place);
+    let backend = make_place(CONTROL.0, (path, name), &assignment.load.maker, outbox).map_err(in_words)?;
     assignment.wait_until_noted(exchange);
     let measured = run(assignment, &backend, exchange);
     let left = backend.remove_place().map_err(in_words)?;
-    tell(outbox, &FromMeasurer::Removed { target: TARGET });
+    tell(outbox, &FromMeasurer::Removed { target: CONTROL.0 });
     measured?;
     Ok(left.into_iter().map(|left| format!("{} is left: {}", left.path, left.reason)).collect())
 }
@@ -163,12 +147,8 @@ fn run(assignment: &BystanderAssignment, backend: &dyn Backend, exchange: &Excha
         let rate_per_second = assignment.spec.rate_per_second;
         let delay = Nanoseconds((share * SECOND_NS / rate_per_second) as u64);
         let asks = Asks { task, standpoint, rate_per_second, delay, own };
-        let role = exchange.role(client);
-        let drive = DriveOptions {
-            client: ClientId(client),
-            rank: client,
-            deadlines: spec.deadlines_of(if role.is_load() { Role::Bystander } else { role }),
-        };
+        let deadlines = spec.deadlines_of(exchange.role(client));
+        let drive = DriveOptions { client: ClientId(client), rank: client, deadlines };
         let options = SessionOptions::new(ClientId(client), client, spec.seed, Own::BYTES_MAX);
         let bystander = BystanderClient::new(exchange.clone(), asks, assignment.stages());
         Job {

@@ -42,28 +42,28 @@ impl Beside {
 
     /// All of them, by their places.
     pub(super) fn bystanders(&self) -> Vec<Bystander> {
-        let asked = |standpoint: &Standpoint| match standpoint {
-            // Nothing else is asked of somebody else's file.
-            Standpoint::File => vec![BystanderTask::Stat],
-            _ => self.spec.asked.clone(),
-        };
-        let of_place = |standpoint: &Standpoint| {
-            let tasks = asked(standpoint).into_iter().filter(|task| self.spec.asked.contains(task));
-            tasks.map(|task| (*standpoint, task)).collect::<Vec<_>>()
+        let all = self
+            .standpoints
+            .iter()
+            .flat_map(|standpoint| self.spec.asked.iter().map(move |task| (*standpoint, *task)));
+        // Nothing but stat is asked of somebody else's file.
+        let is_asked = |(standpoint, task): &(Standpoint, BystanderTask)| {
+            *standpoint != Standpoint::File || *task == BystanderTask::Stat
         };
         (self.load..)
-            .zip(self.standpoints.iter().flat_map(of_place))
+            .zip(all.filter(is_asked))
             .map(|(client, (standpoint, task))| Bystander { client, standpoint, task })
             .collect()
     }
 
     pub(super) fn clients(&self) -> impl Iterator<Item = ClientRecord> {
-        self.bystanders().into_iter().map(|Bystander { client, standpoint, .. }| {
-            let (role, target) = match standpoint {
-                Standpoint::Control => (Role::Control, CONTROL),
-                _ => (Role::Bystander, LOADED),
+        let mut controls = 0..;
+        self.bystanders().into_iter().map(move |Bystander { client, standpoint, .. }| {
+            let (role, target, rank) = match standpoint {
+                Standpoint::Control => (Role::Control, CONTROL, controls.next().unwrap_or_default()),
+                _ => (Role::Bystander, LOADED, client),
             };
-            ClientRecord { role, ..ClientRecord::new(ClientId(client), target, client) }
+            ClientRecord { role, ..ClientRecord::new(ClientId(client), target, rank) }
         })
     }
 

@@ -45,15 +45,15 @@ fn line(row: &BesideRow, time: String, cell: &BesideCell) -> BesideLine {
     }
 }
 
-/// What they asked themselves: `10 requests a second of each kind in each place, 130 a second in all`.
+/// What they asked themselves: `90 attempts a second at the target, and 40 in this machine's memory, are their own load`.
 pub(crate) fn own_load(analysis: &BesideAnalysis) -> String {
     let number = |rate: f64| format!("{}", (rate * 100.0).round() / 100.0);
     let of_control = match analysis.control_per_second > 0.0 {
-        true => format!(", and {} of this machine's memory", number(analysis.control_per_second)),
+        true => format!(", and {} in this machine's memory", number(analysis.control_per_second)),
         false => String::new(),
     };
     format!(
-        "Bystanders asked {} times a second for each of {}: {} requests a second of the target{of_control} are their own load.",
+        "Bystanders asked {} times a second for each of {}: {} attempts a second at the target{of_control} are their own load.",
         number(analysis.rate_per_second),
         counted(analysis.rows.len() as u64, "row", "rows"),
         number(analysis.target_per_second)

@@ -28,7 +28,7 @@ fn a_working_set_stays_as_it_was_whoever_measures_beside_it() {
     assert!(asked.iter().all(|row| !row.starts_with("file ")), "no object of it lasts: {asked:?}");
     assert_eq!(std::fs::read_dir(&target).unwrap().count(), 0);
     let told = user.fine(&["show", "last"]).output;
-    assert!(told.contains("Beside the load") && told.contains("requests a second of the target"), "{told}");
+    assert!(told.contains("Beside the load") && told.contains("attempts a second at the target"), "{told}");
     let table = user.fine(&["show", "last", "--format", "csv"]).output;
     let rows: Vec<Vec<&str>> = table.lines().skip(1).map(|line| line.split(',').collect()).collect();
     let named = |target: &str, role: &str, phase: &str| {
