@@ -3,12 +3,13 @@
 use std::any::Any;
 use std::fmt::Debug;
 use std::future::Future;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use iolag_model::{
-    ClientId, Durability, ErrorClass, FailureCode, MonotonicTime, Operation, PlaceIdentity, PlaceMaker,
-    PlaceToken, RunId, StreamIo, TagKind, Verification,
+    ClientId, CopyWith, Durability, ErrorClass, FailureCode, MonotonicTime, Operation, PlaceIdentity,
+    PlaceMaker, PlaceToken, RunId, StreamIo, TagKind, Verification,
 };
 
 use crate::{Blocks, Completion, Mark, NameTable, ObjectKey, Request, Semantics, TagTable, Tree};
@@ -185,6 +186,65 @@ pub trait CacheMaker: Debug + Send + Sync {
     fn make(&self, operation: Operation) -> Completion;
 }
 
+/// Who starts the program that copies files.
+pub trait CopyProgram: Debug + Send + Sync {
+    /// Copies the whole of a file to another one, which is open for writing and empty; a program that has not ended at this moment is ended.
+    ///
+    /// # Errors
+    /// What became of the program.
+    fn copy(
+        &self,
+        from: BorrowedFd<'_>,
+        to: BorrowedFd<'_>,
+        until: MonotonicTime,
+    ) -> Result<(), ProgramFailure>;
+}
+
+/// What became of a program that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProgramFailure {
+    /// Why.
+    pub code: FailureCode,
+    /// What it said.
+    pub said: Option<String>,
+}
+
+impl From<rustix::io::Errno> for ProgramFailure {
+    /// It did not come to a program.
+    fn from(errno: rustix::io::Errno) -> Self {
+        Self { code: errno.into(), said: None }
+    }
+}
+
+/// The working place of another target, in which copies are made.
+pub trait OtherPlace: Debug + Send + Sync {
+    /// Opens it for the calling thread.
+    ///
+    /// # Errors
+    /// If it cannot be opened, or is another one.
+    fn open_directory(&self) -> Result<OwnedFd, BackendError>;
+}
+
+/// How the file of a stream is copied.
+#[derive(Debug, Clone)]
+pub struct Copying {
+    /// Who does it.
+    pub with: CopyWith,
+    /// Who starts the program, where one does it.
+    pub program: Option<Arc<dyn CopyProgram>>,
+    /// Where copies are made, if not in the working place of the file.
+    pub to: Option<Arc<dyn OtherPlace>>,
+    /// Why the kernel does not copy between these places, once it has said so.
+    pub refused: Arc<OnceLock<FailureCode>>,
+}
+
+impl Copying {
+    /// Copies beside the file.
+    pub fn new(with: CopyWith) -> Self {
+        Self { with, program: None, to: None, refused: Arc::default() }
+    }
+}
+
 /// What a session needs to know.
 #[derive(Debug, Clone)]
 pub struct SessionOptions {
@@ -204,6 +264,8 @@ pub struct SessionOptions {
     pub stream_io: StreamIo,
     /// How many percent of what is written are zeros, in each 4 KiB.
     pub compressible_percent: u32,
+    /// How the file of a stream is copied, where that is asked for.
+    pub copying: Option<Copying>,
     /// Who makes caches cold or warm, where that is asked for.
     pub caches: Option<Arc<dyn CacheMaker>>,
     /// The tree that is read, for a session that works in no place of its own: it needs none.
@@ -228,6 +290,7 @@ impl SessionOptions {
             verification: Verification::Length,
             stream_io: StreamIo::Buffered,
             compressible_percent: 0,
+            copying: None,
             caches: None,
             tree: None,
             names: None,

@@ -178,6 +178,11 @@ impl Buffers {
         if is_as_written { completion } else { Completion { code: FailureCode::MISMATCH, ..completion } }
     }
 
+    /// Whether the first `bytes` that were read are what the object has at `offset`; of what is not compared it is taken to be so.
+    pub(crate) fn are_as_written(&self, key: ObjectKey, offset: u64, bytes: u64) -> bool {
+        !self.are_compared() || self.is_as_written(key, offset, bytes)
+    }
+
     /// Whether the first `bytes` that were read are what the object has at `offset`.
     fn is_as_written(&self, key: ObjectKey, offset: u64, bytes: u64) -> bool {
         let pattern = Pattern::of(self.seed, key, self.noise_words);

@@ -29,8 +29,9 @@ mod wrapper;
 
 pub use absence::expecting_absence;
 pub use backend::{
-    AsyncExecution, AsyncOpening, AsyncSession, Backend, BackendError, CacheMaker, Capabilities, Description,
-    Inventory, LaneSession, Leftover, Place, Session, SessionOptions,
+    AsyncExecution, AsyncOpening, AsyncSession, Backend, BackendError, CacheMaker, Capabilities, CopyProgram,
+    Copying, Description, Inventory, LaneSession, Leftover, OtherPlace, Place, ProgramFailure, Session,
+    SessionOptions,
 };
 pub use blocking::Blocking;
 pub use blocks::Blocks;

@@ -89,6 +89,8 @@ pub struct MeasurerEnd {
     pub datasets_counted: u64,
     /// Objects of which nobody knows whether they are there: what made or removed them was cut off.
     pub unknown_objects: u64,
+    /// What is to be known before trusting the numbers, and was not before the end.
+    pub doubts: Vec<Trust>,
     /// Whether the measurer has removed the working places itself, but for what it says is left.
     pub removed: bool,
     /// What could not be removed, with reasons.

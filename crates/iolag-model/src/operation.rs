@@ -141,6 +141,12 @@ operations! {
     TreeStat = 77, "tree.stat", Stream;
     /// A file of a tree read to its end, and summed: openat2(2), statx(2), read(2) as often as needed, close(2).
     TreeRead = 78, "tree.read", Stream;
+    /// One block of a stream copied to another file: read(2) and write(2), or copy_file_range(2).
+    StreamCopy = 79, "stream.copy", Stream;
+    /// The whole file of a stream copied to another one by cp(1), from starting the program to its end.
+    StreamCp = 80, "stream.cp", Stream;
+    /// The copy of a stream read, and compared with what was copied.
+    StreamCompare = 81, "stream.compare", Stream;
 
     /// `ls -l` of a small directory.
     TaskList = 96, "ls -l", Task;
@@ -172,6 +178,8 @@ operations! {
     CachesResident = 231, "caches.resident", Harness;
     /// How large the files are that were looked at: the bytes are that.
     CachesHeld = 232, "caches.held", Harness;
+    /// How much of a copy lies in blocks that another file has, too: the bytes are that.
+    CopyShared = 233, "copy.shared", Harness;
 }
 
 /// A name that is no operation.
@@ -190,7 +198,12 @@ impl Operation {
         matches!(self, Self::TreeList | Self::TreeStat | Self::TreeRead)
     }
 
-    /// Which way a block of a stream goes; nothing of what is none.
+    /// Whether it moves a part of a stream, or all of it.
+    pub const fn moves_blocks(self) -> bool {
+        self.block_direction().is_some() || matches!(self, Self::StreamCopy | Self::StreamCp)
+    }
+
+    /// Which way a block of a stream goes; nothing of what is none, and of one that is copied.
     pub const fn block_direction(self) -> Option<BlockDirection> {
         match self {
             Self::StreamWrite | Self::StreamRewrite | Self::StreamRandomWrite => {

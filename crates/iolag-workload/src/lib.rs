@@ -44,10 +44,11 @@ pub use ping::client::{Contact, Doing, Obstacle, Pace, PingClient, PingSchedule,
 pub use ping::probe_session::{PROBED, Part, ProbeSession};
 pub use set_up::client::SetUpClient;
 pub use spec_error::SpecError;
-pub use stream::client::StreamClient;
+pub use stream::client::{Copies, CopyPlace, StreamClient};
 pub use stream::ledger::{StreamFault, StreamLedger};
+pub use stream::spec::PROGRAM_GRACE;
 pub use tasks::{
-    CREATED_FILE_BYTES, Compiler, Language, PartEnding, PartRecorder, ProbeTask, TaskError, TaskLimit,
+    CREATED_FILE_BYTES, Compiler, Cp, Language, PartEnding, PartRecorder, ProbeTask, TaskError, TaskLimit,
     TaskLimits, TaskOptions, TaskOutput, TaskSession, TaskSpec, allow_core_dumps, become_a_users_program,
     find_compiler, probe_task, remove_probe_files, withhold_core_dumps,
 };

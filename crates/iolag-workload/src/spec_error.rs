@@ -3,7 +3,7 @@
 //! Limit: that "wear-out" needs a time limit is guarded by the type ([`iolag_model::TimeLimit`] holds both), so only the
 //! command line can meet that mistake.
 
-use iolag_model::{BystanderTask, Nanoseconds, Pattern, Phase, format_bytes};
+use iolag_model::{BystanderTask, Nanoseconds, Pattern, Phase, StreamIo, format_bytes};
 
 /// The longest object in bytes: every client holds one in memory.
 pub(crate) const OBJECT_BYTES_MAX: u64 = 1 << 30;
@@ -96,10 +96,12 @@ pub enum SpecError {
         pattern: Pattern,
     },
     /// A stream of nothing.
-    #[error("no phase is selected: choose at least one of write, read, rewrite, random-read, random-write")]
+    #[error(
+        "no phase is selected: choose at least one of write, read, rewrite, random-read, random-write, copy"
+    )]
     NoStreamPhase,
     /// A phase that streams do not have.
-    #[error("a stream has no phase {phase}: choose of write, read, rewrite, random-read, random-write")]
+    #[error("a stream has no phase {phase}: choose of write, read, rewrite, random-read, random-write, copy")]
     NoPhaseOfStreams {
         /// Which.
         phase: Phase,
@@ -111,6 +113,18 @@ pub enum SpecError {
     DepthOfSync {
         /// How many.
         depth: u32,
+    },
+    /// Somebody is to copy, and nothing is to be copied.
+    #[error("nothing is to be copied: add copy to --phases, or leave out --copy-with")]
+    NothingToCopy,
+    /// Copies by a queue of the kernel's.
+    #[error("copies are made by one system call after the other, not by io_uring: choose --engine sync")]
+    CopyByQueue,
+    /// A program opens files as it wants.
+    #[error("cp opens files by itself, without --io {io}: choose --io buffered, or --copy-with loop")]
+    ProgramOpens {
+        /// How files were to be opened.
+        io: StreamIo,
     },
     /// Direct I/O of parts of sectors.
     #[error("--io direct moves whole sectors, and {option} {bytes} is no multiple of 512 bytes")]

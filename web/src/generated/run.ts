@@ -661,7 +661,7 @@ duration_ns: Nanoseconds, };
 /**
  * A part of a workload.
  */
-export type Phase = "precreate" | "benchmark" | "cleanup" | "tree-create" | "batch-create" | "batch-stat" | "batch-read" | "batch-remove" | "tree-remove" | "check" | "ping" | "write" | "rewrite" | "read" | "random-read" | "random-write" | "walk" | "stat" | "sum" | "combined";
+export type Phase = "precreate" | "benchmark" | "cleanup" | "tree-create" | "batch-create" | "batch-stat" | "batch-read" | "batch-remove" | "tree-remove" | "check" | "ping" | "write" | "rewrite" | "read" | "random-read" | "random-write" | "copy" | "walk" | "stat" | "sum" | "combined";
 
 /**
  * Points, one number per point in every column, in the order of series, then time.

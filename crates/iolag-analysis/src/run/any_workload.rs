@@ -60,6 +60,8 @@ pub(crate) const fn patience(operation: Operation) -> Nanoseconds {
         Operation::StreamFsync
         | Operation::StreamCloseWritten
         | Operation::StreamAllocate
+        | Operation::StreamCp
+        | Operation::StreamCompare
         | Operation::TreeRead => Nanoseconds(u64::MAX),
         _ => Nanoseconds::from_seconds(1),
     }

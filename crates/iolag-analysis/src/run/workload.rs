@@ -11,6 +11,7 @@ pub use super::ping::analysis::PingAnalysis;
 pub use super::set_up::analysis::{SetUpAnalysis, SetUpCalls};
 pub use super::set_up::copies::{CopiesTime, CopyEnding, CopyTime, SetUpJudgement};
 pub use super::stream::analysis::{StreamAnalysis, StreamPhase};
+pub use super::stream::copies::StreamCopies;
 use super::summary::Summaries;
 pub use super::surroundings::caches::StageCaches;
 pub use super::trace::analysis::TraceAnalysis;

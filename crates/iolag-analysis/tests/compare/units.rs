@@ -133,6 +133,7 @@ fn options_of_streams_and_caches_are_called_as_on_the_command_line() {
         compressible_percent: 50,
         verification: Verification::Length,
         time_limit_ns: None,
+        copy_with: None,
     });
     spec.caches = CacheState::Cold;
     spec.drop_command = Some("ssh server drop".to_owned());

@@ -22,6 +22,7 @@ pub(super) fn run(subject: &Subject<'_>, form: Form) {
     a_call_on_nothing_open_fails(subject, form);
     a_stream_is_read_as_it_was_written(subject, form);
     a_stream_that_is_opened_is_written_over_and_read_in_any_order(subject, form);
+    a_stream_that_is_open_is_copied_block_by_block(subject, form);
     capabilities_are_honest(subject, form);
 }
 
@@ -265,6 +266,48 @@ fn a_stream_that_is_opened_is_written_over_and_read_in_any_order(subject: &Subje
     session.must(request(Stat, 3, 1000));
 }
 
+/// Requests about a copy have its key, and name by the other what it is a copy of.
+fn a_stream_that_is_open_is_copied_block_by_block(subject: &Subject<'_>, form: Form) {
+    use Operation::{
+        Read, Stat, StreamClose, StreamCloseWritten, StreamCompare, StreamCopy, StreamCreate, StreamFsync,
+        StreamOpen, StreamWrite,
+    };
+    let backend = subject.backend();
+    if !declares(backend.as_ref(), &[StreamCreate, StreamOpen, StreamCopy, StreamCompare]) {
+        return;
+    }
+    let mut session = Conversation::with_dataset(backend.as_ref(), form);
+    let block = |request: Request, number: u64| Request { offset: number * 1000, ..request };
+    let of_copy = |operation, bytes| Request { other: object(3), ..request(operation, 4, bytes) };
+    session.must(request(StreamCreate, 3, 0));
+    (0..3).for_each(|number| assert_eq!(session.must(block(request(StreamWrite, 3, 1000), number)), 1000));
+    session.must(request(StreamCloseWritten, 3, 0));
+    // The second time it is made anew, and shorter.
+    for blocks in [3, 2] {
+        session.must(request(StreamOpen, 3, 0));
+        session.must(of_copy(StreamCreate, 0));
+        for number in 0..blocks {
+            assert_eq!(session.must(block(of_copy(StreamCopy, 1000), number)), 1000);
+        }
+        session.must(of_copy(StreamFsync, 0));
+        session.must(of_copy(StreamCloseWritten, 0));
+        session.must(request(StreamClose, 3, 0));
+        session.must(request(Stat, 4, blocks * 1000));
+        assert_eq!(session.must(of_copy(StreamCompare, blocks * 1000)), blocks * 1000);
+        session.must_fail(of_copy(StreamCompare, blocks * 1000 + 1), ErrorClass::Short);
+    }
+    session.must_fail(request(Read, 4, 2000), ErrorClass::Mismatch);
+    session.must(request(StreamOpen, 3, 0));
+    assert!(!session.ask(of_copy(StreamCopy, 1000)).is_ok(), "no copy is open");
+    session.must(of_copy(StreamCreate, 0));
+    session.must_fail(block(of_copy(StreamCopy, 1000), 3), ErrorClass::Short);
+    session.must(of_copy(StreamCloseWritten, 0));
+    session.must(request(StreamClose, 3, 0));
+    // What was written to it since is no copy.
+    session.must(request(Operation::Create, 4, 2000));
+    session.must_fail(of_copy(StreamCompare, 2000), ErrorClass::Mismatch);
+}
+
 /// A declared operation works where its conditions are met; any other completes as not supported, also one of trees, which a session in a
 /// working place does not have.
 fn capabilities_are_honest(subject: &Subject<'_>, form: Form) {
@@ -283,7 +326,14 @@ fn capabilities_are_honest(subject: &Subject<'_>, form: Form) {
                     session.must(request(*condition, 0, 10));
                 }
             }
-            session.must(Request { other: object(1), ..request(operation, 0, 10) });
+            if operation == Operation::StreamCopy {
+                session.must(Request { other: object(0), ..request(Operation::StreamCreate, 1, 10) });
+                session.must(Request { other: object(0), ..request(operation, 1, 10) });
+                continue;
+            }
+            let is_of_two = matches!(operation, Operation::Rename | Operation::CallRename);
+            let other = object(u64::from(is_of_two));
+            session.must(Request { other, ..request(operation, 0, 10) });
         } else {
             let Completion { code, .. } = session.ask(request(operation, 0, 10));
             assert_eq!(
@@ -320,7 +370,9 @@ fn conditions(operation: Operation) -> &'static [Operation] {
         Operation::StreamAllocate | Operation::StreamCloseWritten => {
             &[Operation::MakeDirectory, Operation::StreamCreate]
         }
-        Operation::StreamClose => &[Operation::MakeDirectory, Operation::Create, Operation::StreamOpen],
+        Operation::StreamClose | Operation::StreamCopy => {
+            &[Operation::MakeDirectory, Operation::Create, Operation::StreamOpen]
+        }
         _ => &[Operation::MakeDirectory, Operation::Create],
     }
 }

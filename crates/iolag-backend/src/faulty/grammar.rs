@@ -156,6 +156,7 @@ fn moves_bytes(operation: Operation) -> bool {
             | Operation::StreamRewrite
             | Operation::StreamRandomRead
             | Operation::StreamRandomWrite
+            | Operation::StreamCopy
             | Operation::TreeRead
     )
 }

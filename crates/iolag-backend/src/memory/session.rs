@@ -21,22 +21,31 @@ pub(super) struct MemorySession {
     open: Option<ObjectKey>,
     /// The stream that a request of its own opened.
     stream: Option<ObjectKey>,
+    /// The copy of a stream that a request of its own opened.
+    copy: Option<ObjectKey>,
     size_bytes: u64,
 }
 
 impl MemorySession {
     /// A client of this store.
     pub(super) fn new(store: Arc<Store>, options: &SessionOptions) -> Result<Self, BackendError> {
-        Ok(Self { store, buffers: Buffers::new(options)?, open: None, stream: None, size_bytes: 0 })
+        Ok(Self {
+            store,
+            buffers: Buffers::new(options)?,
+            open: None,
+            stream: None,
+            copy: None,
+            size_bytes: 0,
+        })
     }
 
-    /// What is open: an object, and a stream.
-    pub(super) const fn open(&self) -> [Option<ObjectKey>; 2] {
-        [self.open, self.stream]
+    /// What is open: an object, a stream, and a copy of one.
+    pub(super) const fn open(&self) -> [Option<ObjectKey>; 3] {
+        [self.open, self.stream, self.copy]
     }
 
-    pub(super) const fn set_open(&mut self, [object, stream]: [Option<ObjectKey>; 2]) {
-        (self.open, self.stream) = (object, stream);
+    pub(super) const fn set_open(&mut self, [object, stream, copy]: [Option<ObjectKey>; 3]) {
+        (self.open, self.stream, self.copy) = (object, stream, copy);
     }
 
     fn make_ready(&mut self, request: &Request) {
@@ -95,13 +104,23 @@ impl MemorySession {
                 }
                 return self.write(key, request.offset, request.bytes);
             }
+            Operation::StreamFsync | Operation::StreamCloseWritten if request.other != key => {
+                let copy = self.copy.ok_or(NOT_OPEN)?;
+                self.copy = Some(copy).filter(|_| request.operation == Operation::StreamFsync);
+            }
             Operation::StreamFsync => drop(self.store.length(key)?),
             Operation::StreamRead | Operation::StreamRandomRead => {
                 return self.read(key, request.offset, request.bytes);
             }
+            Operation::StreamCopy => {
+                let ends = (self.stream.ok_or(NOT_OPEN)?, self.copy.ok_or(NOT_OPEN)?);
+                return self.copy(ends, request.offset, request.bytes);
+            }
+            Operation::StreamCompare => return self.compare(request),
             Operation::StreamCreate => {
                 self.store.truncate(key)?;
-                self.stream = Some(key);
+                let place = if request.other == key { &mut self.stream } else { &mut self.copy };
+                *place = Some(key);
             }
             Operation::StreamOpen | Operation::StreamReopen => {
                 self.store.length(key)?;
@@ -147,6 +166,42 @@ impl MemorySession {
             }
         }
         Ok(done)
+    }
+}
+
+impl MemorySession {
+    fn copy(&mut self, (from, to): (ObjectKey, ObjectKey), offset: u64, bytes: u64) -> Result<u64, Failed> {
+        let mut done = 0;
+        while done < bytes {
+            let length = self.buffers.read.len().min((bytes - done) as usize);
+            let moved = self.read_piece(from, offset + done, length);
+            let copied = moved.and_then(|moved| match moved {
+                0 => Err(FailureCode::SHORT),
+                _ => self.store.write(to, offset + done, &self.buffers.read[..moved]).map(|()| moved),
+            });
+            done += copied.map_err(|code| Failed { bytes: done, code })? as u64;
+        }
+        Ok(done)
+    }
+
+    /// Reads a copy, and compares it with what was copied.
+    fn compare(&mut self, request: &Request) -> Result<u64, Failed> {
+        let mut done = 0;
+        while done < request.bytes {
+            let length = self.buffers.read.len().min((request.bytes - done) as usize);
+            let read = self.read_piece(request.key, done, length);
+            let compared = read.and_then(|read| match read as u64 {
+                0 => Err(FailureCode::SHORT),
+                bytes if self.buffers.are_as_written(request.other, done, bytes) => Ok(bytes),
+                _ => Err(FailureCode::MISMATCH),
+            });
+            done += compared.map_err(|code| Failed { bytes: done, code })?;
+        }
+        Ok(done)
+    }
+
+    fn read_piece(&mut self, key: ObjectKey, offset: u64, length: usize) -> Result<usize, FailureCode> {
+        self.store.read(key, offset, &mut self.buffers.read[..length])
     }
 }
 

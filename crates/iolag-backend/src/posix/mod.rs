@@ -9,6 +9,7 @@
 
 mod caches;
 mod calls;
+mod copying;
 mod directory;
 mod names;
 mod place;
@@ -26,8 +27,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use iolag_model::{Operation, PlaceMaker, RunId};
 
 use crate::{
-    Backend, BackendError, Capabilities, Description, Inventory, LaneSession, Leftover, Place, Semantics,
-    Session, SessionOptions,
+    Backend, BackendError, Capabilities, Description, Inventory, LaneSession, Leftover, OtherPlace, Place,
+    Semantics, Session, SessionOptions,
 };
 use place::{Expected, Whereabouts, WorkingDirectory};
 use ring::RingSession;
@@ -80,6 +81,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     Operation::StreamRewrite,
     Operation::StreamRandomRead,
     Operation::StreamRandomWrite,
+    Operation::StreamCopy,
+    Operation::StreamCompare,
 ];
 
 /// Of a session in a tree that is there already.
@@ -87,7 +90,7 @@ const OPERATIONS_OF_TREES: &[Operation] = &[Operation::TreeList, Operation::Tree
 
 const SEMANTICS: &str = "stat is statx by name; read is openat, read, close; create is openat with O_CREAT and O_TRUNC, write, \
                          [fsync], close; delete is unlinkat; write is openat, write, close; write+fsync has an fsync before \
-                         close; list is openat, getdents64 to the end, close; a stream's blocks are pread and pwrite; \
+                         close; list is openat, getdents64 to the end, close; a stream's blocks are pread and pwrite, copied ones both, or copy_file_range; \
                          of a tree, list is openat2, getdents64 to the end, close, stat is statx by name, read is openat2, statx, read to the \
                          end, close, each with that of its directory where the last name was in another";
 
@@ -158,6 +161,12 @@ impl PosixBackend {
 
     fn expect(&self, expected: Expected) {
         *self.expected.lock().unwrap_or_else(PoisonError::into_inner) = expected;
+    }
+}
+
+impl OtherPlace for PosixBackend {
+    fn open_directory(&self) -> Result<OwnedFd, BackendError> {
+        self.open_place()
     }
 }
 

@@ -22,6 +22,7 @@ use rustix::fs::{
 use rustix::io::{Errno, read, write};
 
 use super::calls::{OBJECT_MODE, close, completion_of};
+use super::copying::Copy;
 use super::directory::{DIRECTORY, LISTING_BYTES, is_dot};
 use super::names::{DatasetName, ObjectName};
 use super::stream::StreamFile;
@@ -48,6 +49,7 @@ pub struct PosixSession {
     open: Option<OwnedFd>,
     stream: StreamFile,
     stream_io: StreamIo,
+    copy: Copy,
     caches: Option<Arc<dyn CacheMaker>>,
     /// What the last stat saw.
     size_bytes: u64,
@@ -68,6 +70,7 @@ impl PosixSession {
             open: None,
             stream: StreamFile::Closed,
             stream_io: options.stream_io,
+            copy: Copy::new(options)?,
             caches: options.caches.clone(),
             size_bytes: 0,
         })
@@ -141,6 +144,10 @@ impl Session for PosixSession {
         self.buffers.are_compared()
     }
 
+    fn message(&mut self) -> Option<String> {
+        self.copy.take_said()
+    }
+
     #[inline]
     fn inspect(&mut self, request: &Request, completion: Completion) -> Completion {
         self.buffers.inspect(request, completion, self.size_bytes)
@@ -196,6 +203,15 @@ impl PosixSession {
             Operation::StreamRead | Operation::StreamRandomRead => {
                 self.stream.read(&mut self.buffers.read, request)
             }
+            Operation::StreamCopy
+            | Operation::StreamCp
+            | Operation::StreamCompare
+            | Operation::CopyShared => self.execute_on_copy(request),
+            Operation::StreamCreate | Operation::StreamFsync | Operation::StreamCloseWritten
+                if request.other != request.key =>
+            {
+                self.execute_on_copy(request)
+            }
             Operation::StreamFsync => self.stream.fsync(),
             Operation::StreamCreate | Operation::StreamOpen | Operation::StreamReopen => {
                 self.stream.open(&self.directory, self.name.as_c_str(), request, self.stream_io)
@@ -209,6 +225,20 @@ impl PosixSession {
                 Some(caches) => caches.make(request.operation),
                 None => Completion::failed(Errno::OPNOTSUPP.into()),
             },
+            _ => Completion::failed(Errno::OPNOTSUPP.into()),
+        }
+    }
+
+    fn execute_on_copy(&mut self, request: &Request) -> Completion {
+        let name = self.name.as_c_str();
+        match request.operation {
+            Operation::StreamCreate => self.copy.open(&self.directory, name, request, self.stream_io),
+            Operation::StreamFsync => self.copy.fsync(),
+            Operation::StreamCloseWritten => self.copy.end(),
+            Operation::StreamCopy => self.copy.copy_block(&self.stream, &mut self.buffers.read, request),
+            Operation::StreamCp => self.copy.copy_whole(&self.stream, request),
+            Operation::StreamCompare => self.copy.compare(&self.directory, name, &mut self.buffers, request),
+            Operation::CopyShared => self.copy.shared(&self.directory, name, request.bytes),
             _ => Completion::failed(Errno::OPNOTSUPP.into()),
         }
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use iolag_backend::{Backend, BackendError, CacheMaker, Session, SessionOptions, TagTable, Tree};
+use iolag_backend::{Backend, BackendError, CacheMaker, Copying, Session, SessionOptions, TagTable, Tree};
 use iolag_keeper::Exchange;
 use iolag_model::{
     CacheState, ClientId, Durability, MonotonicClock, Nanoseconds, Role, RunSpec, StageRecord, StreamIo,
@@ -41,6 +41,8 @@ pub(super) struct Sessions {
     pub verification: Verification,
     pub stream_io: StreamIo,
     pub compressible_percent: u32,
+    /// How the file of a stream is copied, where that is done.
+    pub copying: Option<Copying>,
     /// How many requests each has in flight, if it has a queue.
     pub lanes: Option<u32>,
     /// The tree that is read, if it is one.
@@ -48,10 +50,23 @@ pub(super) struct Sessions {
     pub through: fn(Box<dyn Session>) -> Box<dyn Session>,
 }
 
-/// What the processors have done for this process until now, all its threads together.
+/// What the processors have done for this process until now, all its threads together, and for those of its children that have ended and
+/// been waited for.
 pub(super) fn processor_time() -> Nanoseconds {
     let taken = clock_gettime(ClockId::ProcessCPUTime);
-    Nanoseconds(taken.tv_sec as u64 * 1_000_000_000 + taken.tv_nsec as u64)
+    let own = taken.tv_sec as u64 * 1_000_000_000 + taken.tv_nsec as u64;
+    Nanoseconds(own.saturating_add(time_of_children().0))
+}
+
+fn time_of_children() -> Nanoseconds {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the kernel writes one record to memory that is there for it; zeroes are a valid record too.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    let taken = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
+    Nanoseconds(taken(usage.ru_utime) + taken(usage.ru_stime))
 }
 
 impl Default for Sessions {
@@ -61,6 +76,7 @@ impl Default for Sessions {
             verification: Verification::Length,
             stream_io: StreamIo::Buffered,
             compressible_percent: 0,
+            copying: None,
             lanes: None,
             tree: None,
             through: |session| session,
@@ -140,6 +156,7 @@ impl Floor<'_> {
             verification: sessions.verification,
             stream_io: sessions.stream_io,
             compressible_percent: sessions.compressible_percent,
+            copying: sessions.copying.clone(),
             caches: self.caches.clone(),
             tree: sessions.tree.clone(),
             tags: Some(Arc::clone(&self.tags)),

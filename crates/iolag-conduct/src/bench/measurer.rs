@@ -147,6 +147,7 @@ fn try_measure(
         // Who serves ends when nobody can ask any more.
         bench.measure(&Floor { caches, ..floor(assignment, clients, backend.as_ref(), exchange) })
     })?;
+    end.doubts.drain(..).for_each(|doubt| tell(outbox, &FromMeasurer::Doubt(doubt)));
     // Who looks for it by its path finds nothing, as if it were removed.
     if let Err(moved) = backend.refuse_moved() {
         end.removed = true;

@@ -3,19 +3,27 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use iolag_backend::Copying;
 use iolag_model::{
-    StageRecord, Standpoint, StreamEngine, StreamSpec, WorkloadSpec, exact_bytes, format_bytes,
+    CopyWith, Nanoseconds, OnHang, Operation, Role, RunSpec, StageRecord, Standpoint, StreamEngine,
+    StreamSpec, Trust, WorkloadSpec, exact_bytes, format_bytes,
 };
-use iolag_workload::{DriveEnd, StreamClient, StreamFault, StreamLedger, Workload};
+use iolag_workload::{
+    Copies, CopyPlace, Cp, DriveEnd, PROGRAM_GRACE, StreamClient, StreamFault, StreamLedger, Workload,
+};
 
 use crate::bench::Benched;
 use crate::bench::campaign::Campaign;
 use crate::bench::floor::{Floor, Sessions, processor_time};
 use crate::bench::options::BenchOptions;
 use crate::bench::plan::{plan_bench, refuse_empty, refuse_equal};
+use crate::contact::scout::{Answer, ask};
 use crate::environment::limits::Limits;
 use crate::failure::Failure;
 use crate::messages::MeasurerEnd;
+
+/// How long looking for a program may take.
+const PATIENCE: Nanoseconds = Nanoseconds::from_seconds(5);
 
 /// How large the file of each client is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,7 +72,37 @@ pub fn plan_stream(
         spec.validate(clients).map_err(|error| error.to_string())?;
         Ok(WorkloadSpec::Stream(spec))
     };
+    refuse_copies(&options, spec)?;
     plan_bench(options, &variants, workload, limits)
+}
+
+/// What only files have, and a program that is not there.
+fn refuse_copies(options: &BenchOptions, spec: &StreamSpec) -> Result<(), Failure> {
+    let Some(with) = spec.copy_with.filter(|with| *with != CopyWith::Loop && spec.copies()) else {
+        return Ok(());
+    };
+    if let Some(side) = options.sides.iter().find(|side| side.target.directory().is_none()) {
+        return Err(Failure::usage(format!(
+            "--copy-with {with} is for directories, and {} is none: choose --copy-with loop, or name a directory",
+            side.shown()
+        )));
+    }
+    if with != CopyWith::Cp {
+        return Ok(());
+    }
+    match ask("scout", PATIENCE, || find_cp().is_some())? {
+        Answer::Given(true) => Ok(()),
+        Answer::Given(false) => Err(Failure::usage(
+            "there is no program cp in $PATH: choose --copy-with loop, or put its directory into $PATH",
+        )),
+        Answer::None { age, .. } => Err(Failure::unusable(format!(
+            "looking for cp in $PATH has not been answered for {age}: take what hangs out of $PATH, or choose --copy-with loop"
+        ))),
+    }
+}
+
+fn find_cp() -> Option<Cp> {
+    Cp::find(&std::env::var_os("PATH").unwrap_or_default())
 }
 
 impl Benched for StreamSpec {
@@ -82,22 +120,54 @@ impl Benched for StreamSpec {
 
     fn measure(&self, floor: &Floor<'_>) -> Result<(DriveEnd, MeasurerEnd), String> {
         let ledger = StreamLedger::default();
+        let copying = self.copy_with.map(copying_with);
         let sessions = Sessions {
             verification: self.verification,
             stream_io: self.io,
             compressible_percent: self.compressible_percent,
+            copying: copying.clone(),
             lanes: (self.engine == StreamEngine::IoUring).then_some(self.depth),
             ..Sessions::default()
         };
+        let copies = Copies { place: CopyPlace::Beside, longest: longest(floor.spec) };
         let client = |rank| {
             let (of_run, stages) = ((rank, floor.spec.seed), Arc::clone(floor.stages));
-            StreamClient::new(self, of_run, stages, ledger.clone(), processor_time)
+            StreamClient::new(self, of_run, copies, stages, ledger.clone(), processor_time)
         };
         let driven = floor.run(&sessions, client)?;
         let faults = ledger.faults();
         let working_set_faults = faults.iter().map(|fault| in_words(self, fault, floor.stages)).collect();
-        Ok((driven, MeasurerEnd { working_set_faults, ..MeasurerEnd::default() }))
+        let doubts = copying.as_ref().and_then(refused).into_iter().collect();
+        Ok((driven, MeasurerEnd { working_set_faults, doubts, ..MeasurerEnd::default() }))
     }
+}
+
+fn copying_with(with: CopyWith) -> Copying {
+    let program = find_cp().filter(|_| with == CopyWith::Cp).map(|cp| Arc::new(cp) as Arc<_>);
+    Copying { program, ..Copying::new(with) }
+}
+
+/// How long a program may take: whoever waits for what hangs waits for that, too.
+fn longest(spec: &RunSpec) -> Nanoseconds {
+    match spec.on_hang {
+        OnHang::Wait => Nanoseconds(u64::MAX),
+        OnHang::Continue | OnHang::Stop => {
+            let deadline = spec.deadlines_of(Role::Load).of(Operation::StreamCp);
+            Nanoseconds(deadline.0.saturating_sub(PROGRAM_GRACE.0))
+        }
+    }
+}
+
+/// That the kernel did not copy by itself.
+fn refused(copying: &Copying) -> Option<Trust> {
+    let code = copying.refused.get()?;
+    Some(Trust {
+        doubt: format!(
+            "the kernel does not copy between these files ({code}): reading and writing (loop) did the work of copy_file_range"
+        ),
+        advice: "choose --copy-with loop, or targets between which it does, on one file system as a rule"
+            .to_owned(),
+    })
 }
 
 /// As in `client 0 broke off write after 1.20 GiB of 4 GiB: stream.write failed: no space left (errno 28)`.

@@ -292,6 +292,8 @@ pub enum Phase {
     RandomRead,
     /// Stream: write over every block of a file, in random order.
     RandomWrite,
+    /// Stream: copy a file to another one.
+    Copy,
     /// Tree: read all directories.
     Walk,
     /// Tree: ask for the attributes of every name.
@@ -318,6 +320,7 @@ names!(Phase {
     Read = "read",
     RandomRead = "random-read",
     RandomWrite = "random-write",
+    Copy = "copy",
     Walk = "walk",
     Stat = "stat",
     Sum = "sum",

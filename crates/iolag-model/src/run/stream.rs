@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::spec::names;
-use crate::{Nanoseconds, Phase, Verification};
+use crate::{Nanoseconds, Operation, Phase, Verification};
 
 /// Parameters of `iolag bench stream`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +31,9 @@ pub struct StreamSpec {
     /// A phase ends with the first block that ends after so long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_limit_ns: Option<Nanoseconds>,
+    /// Who copies, where that is a phase.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copy_with: Option<CopyWith>,
 }
 
 /// How the file of a stream is opened.
@@ -102,6 +105,19 @@ pub enum Allocation {
 }
 names!(Allocation { AsWritten = "as-written", Before = "before" });
 
+/// Who copies a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CopyWith {
+    /// Whoever measures, block by block: read(2), write(2).
+    Loop,
+    /// The kernel, block by block (copy_file_range(2)).
+    CopyFileRange,
+    /// The program of that name, the whole file.
+    Cp,
+}
+names!(CopyWith { Loop = "loop", CopyFileRange = "copy_file_range", Cp = "cp" });
+
 impl StreamSpec {
     /// A file of this size is written and read, in blocks of 1 MiB, as the study did.
     pub fn of_file(file_bytes: u64) -> Self {
@@ -117,7 +133,27 @@ impl StreamSpec {
             compressible_percent: 0,
             verification: Verification::Length,
             time_limit_ns: None,
+            copy_with: None,
         }
+    }
+
+    /// What a phase does with blocks.
+    pub fn block_of(&self, phase: Phase) -> Option<Operation> {
+        match phase {
+            Phase::Write | Phase::Precreate => Some(Operation::StreamWrite),
+            Phase::Read => Some(Operation::StreamRead),
+            Phase::Rewrite => Some(Operation::StreamRewrite),
+            Phase::RandomRead => Some(Operation::StreamRandomRead),
+            Phase::RandomWrite => Some(Operation::StreamRandomWrite),
+            Phase::Copy if self.copy_with == Some(CopyWith::Cp) => Some(Operation::StreamCp),
+            Phase::Copy => Some(Operation::StreamCopy),
+            _ => None,
+        }
+    }
+
+    /// Whether a phase is to copy.
+    pub fn copies(&self) -> bool {
+        self.phases.contains(&Phase::Copy)
     }
 
     /// Blocks of a file.

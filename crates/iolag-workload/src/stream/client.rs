@@ -3,6 +3,9 @@
 //! ```text
 //! precreate: its directory (and its file, unless it is written first) | each phase: open, blocks, [fsync], close | cleanup: remove
 //! ```
+//! To copy is to open the file, make the copy, [fsync] and close that, and close the file. What lies in shared blocks, and whether the copy is
+//! what was copied, is found out before it is removed: that is no part of a phase.
+//!
 //! A stage is broken off by the first failure in it; the file is closed then, and what was written before is what later stages read.
 //! Blocks may be in flight several at once; whatever needs them done (fsync, close) waits for them.
 
@@ -10,8 +13,8 @@ use std::sync::Arc;
 
 use iolag_backend::{ObjectKey, Request};
 use iolag_model::{
-    Allocation, BlockDirection, Meeting, MonotonicTime, Nanoseconds, Operation, Phase, StageRecord,
-    StreamSpec, mix,
+    Allocation, BlockDirection, CopyWith, Meeting, MonotonicTime, Nanoseconds, Operation, Phase, StageRecord,
+    StreamSpec, Verification, mix,
 };
 
 use super::ledger::{StreamFault, StreamLedger};
@@ -24,6 +27,7 @@ pub struct StreamClient<P> {
     spec: StreamSpec,
     seed: u64,
     key: ObjectKey,
+    copies: Copies,
     stages: Arc<[StageRecord]>,
     processor_time: P,
     ledger: StreamLedger,
@@ -32,10 +36,30 @@ pub struct StreamClient<P> {
     state: State,
     /// Blocks of the file that were written, from its beginning; of no file, nothing.
     extent: Option<u64>,
+    /// Bytes of the copy, if there is one.
+    copied: Option<u64>,
     /// Requests in flight: whatever is no block comes after all of them.
     flying: u64,
     /// Of the stage.
     work: Work,
+}
+
+/// Where a client makes its copy, and how long a program may take for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Copies {
+    /// In which place.
+    pub place: CopyPlace,
+    /// A program that has not ended after this long is ended.
+    pub longest: Nanoseconds,
+}
+
+/// In which place a copy is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CopyPlace {
+    /// Where the file is: the client removes it.
+    Beside,
+    /// In that of another target: it goes with the place.
+    Elsewhere,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,9 +69,14 @@ enum State {
     Begun,
     MakingDirectory,
     Opening,
+    MakingCopy,
     Allocating,
     InBlocks,
     Closing,
+    ClosingSource,
+    LookingAtCopy,
+    ComparingCopy,
+    RemovingCopy,
     Removing,
     RemovingDirectory,
     Ending,
@@ -99,7 +128,11 @@ impl Course {
         Self { opening: Operation::StreamCreate, block: Operation::StreamWrite, order: None };
 
     fn is_written(&self) -> bool {
-        self.block.block_direction() == Some(BlockDirection::Written)
+        self.is_copied() || self.block.block_direction() == Some(BlockDirection::Written)
+    }
+
+    const fn is_copied(&self) -> bool {
+        matches!(self.block, Operation::StreamCopy | Operation::StreamCp)
     }
 }
 
@@ -108,6 +141,7 @@ impl<P: FnMut() -> Nanoseconds> StreamClient<P> {
     pub fn new(
         spec: &StreamSpec,
         (rank, seed): (u32, u64),
+        copies: Copies,
         stages: Arc<[StageRecord]>,
         ledger: StreamLedger,
         processor_time: P,
@@ -116,12 +150,14 @@ impl<P: FnMut() -> Nanoseconds> StreamClient<P> {
             spec: spec.clone(),
             seed,
             key: ObjectKey { rank, dataset: 0, index: 0 },
+            copies,
             stages,
             processor_time,
             ledger,
             place: 0,
             state: State::Before,
             extent: None,
+            copied: None,
             flying: 0,
             work: Work::new(Course::NEW_FILE, MonotonicTime(0)),
         }
@@ -139,6 +175,14 @@ impl<P: FnMut() -> Nanoseconds> StreamClient<P> {
         }
     }
 
+    /// How many requests that takes.
+    fn requests(&self) -> u64 {
+        match self.work.course.block {
+            Operation::StreamCp => self.blocks().min(1),
+            _ => self.blocks(),
+        }
+    }
+
     fn course(&self) -> Course {
         let random = || {
             let seed = mix(self.seed ^ mix(u64::from(self.key.rank) << 32 | self.place as u64));
@@ -149,15 +193,34 @@ impl<P: FnMut() -> Nanoseconds> StreamClient<P> {
             Some(Phase::RandomRead) => (Operation::StreamOpen, Operation::StreamRandomRead, random()),
             Some(Phase::Rewrite) => (Operation::StreamReopen, Operation::StreamRewrite, None),
             Some(Phase::RandomWrite) => (Operation::StreamReopen, Operation::StreamRandomWrite, random()),
+            Some(Phase::Copy) => {
+                let is_program = self.spec.copy_with == Some(CopyWith::Cp);
+                let block = if is_program { Operation::StreamCp } else { Operation::StreamCopy };
+                (Operation::StreamOpen, block, None)
+            }
             _ => return Course::NEW_FILE,
         };
         Course { opening, block, order }
     }
 
     fn ask(&mut self, state: State, operation: Operation, bytes: u64) -> Step {
+        self.request(state, Request::new(operation, self.key, bytes))
+    }
+
+    fn ask_of_copy(&mut self, state: State, operation: Operation, bytes: u64) -> Step {
+        let request = Request::new(operation, self.key, bytes);
+        self.request(state, self.about_copy(request))
+    }
+
+    fn request(&mut self, state: State, request: Request) -> Step {
         self.state = state;
         self.flying += 1;
-        Step::Execute { request: Request::new(operation, self.key, bytes), intended: None }
+        Step::Execute { request, intended: None }
+    }
+
+    /// The same of the copy, which is known by what it is one of.
+    const fn about_copy(&self, request: Request) -> Request {
+        Request { key: ObjectKey { index: 1, ..self.key }, other: self.key, ..request }
     }
 
     /// Opens the file, or ends a stage in which there is nothing to do.
@@ -171,7 +234,7 @@ impl<P: FnMut() -> Nanoseconds> StreamClient<P> {
     /// The next block, or what comes instead.
     fn go_on(&mut self, now: MonotonicTime) -> Step {
         let course = self.work.course;
-        let (all, asked) = (self.blocks(), self.work.asked);
+        let (all, asked) = (self.requests(), self.work.asked);
         let is_up = self.is_timed() && asked > 0 && self.is_up(now);
         let is_done = self.work.failed || asked == all || is_up;
         let last = if is_up { asked } else { all };
@@ -184,25 +247,42 @@ impl<P: FnMut() -> Nanoseconds> StreamClient<P> {
         }
         if is_due {
             self.work.synced = asked;
-            self.ask(State::InBlocks, Operation::StreamFsync, 0)
+            match course.is_copied() {
+                true => self.ask_of_copy(State::InBlocks, Operation::StreamFsync, 0),
+                false => self.ask(State::InBlocks, Operation::StreamFsync, 0),
+            }
+        } else if is_done && course.is_copied() {
+            self.ask_of_copy(State::Closing, Operation::StreamCloseWritten, 0)
         } else if is_done && course.is_written() {
             self.ask(State::Closing, Operation::StreamCloseWritten, 0)
         } else if is_done {
             self.ask(State::Closing, Operation::StreamClose, 0)
         } else {
-            self.block(course)
+            self.block(course, now)
         }
     }
 
-    fn block(&mut self, course: Course) -> Step {
+    fn block(&mut self, course: Course, now: MonotonicTime) -> Step {
         let asked = self.work.asked;
         self.work.asked += 1;
         self.flying += 1;
+        if course.block == Operation::StreamCp {
+            let request = Request::task(course.block, self.key, now.after(self.copies.longest));
+            let bytes = self.held_bytes();
+            return Step::Execute { request: self.about_copy(Request { bytes, ..request }), intended: None };
+        }
         let block = course.order.map_or(asked, |order| order.number(asked));
         let offset = block * self.spec.block_bytes;
         let bytes = self.spec.block_bytes.min(self.spec.file_bytes - offset);
         let request = Request { offset, ..Request::new(course.block, self.key, bytes) };
+        let request = if course.is_copied() { self.about_copy(request) } else { request };
         Step::Execute { request, intended: None }
+    }
+
+    /// Bytes of the file that were written.
+    fn held_bytes(&self) -> u64 {
+        let blocks = self.extent.unwrap_or_default();
+        blocks.saturating_mul(self.spec.block_bytes).min(self.spec.file_bytes)
     }
 
     /// The file that all phases need is made whole.
@@ -216,6 +296,9 @@ impl<P: FnMut() -> Nanoseconds> StreamClient<P> {
 
     /// What comes after opening the file.
     fn opened(&mut self, now: MonotonicTime) -> Step {
+        if self.work.course.is_copied() && !self.work.failed {
+            return self.ask_of_copy(State::MakingCopy, Operation::StreamCreate, 0);
+        }
         let takes_room = self.spec.allocation == Allocation::Before && self.phase() == Some(Phase::Write);
         match takes_room && !self.work.failed {
             true => self.ask(State::Allocating, Operation::StreamAllocate, self.spec.file_bytes),
@@ -234,6 +317,9 @@ impl<P: FnMut() -> Nanoseconds> StreamClient<P> {
 
     /// The stage is over but for saying what the processors did in it.
     fn end(&mut self) -> Step {
+        if self.copied.is_some() && self.work.course.is_copied() {
+            self.copied = Some(self.work.bytes);
+        }
         if let Some(extent) = &mut self.extent
             && self.work.is_made
         {
@@ -254,9 +340,37 @@ impl<P: FnMut() -> Nanoseconds> StreamClient<P> {
     fn begin(&mut self) -> Step {
         match self.phase() {
             Some(Phase::Precreate) => self.ask(State::MakingDirectory, Operation::MakeDirectory, 0),
-            Some(Phase::Cleanup) if self.extent.is_some() => self.ask(State::Removing, Operation::Delete, 0),
-            Some(Phase::Cleanup) => self.ask(State::RemovingDirectory, Operation::RemoveDirectory, 0),
+            Some(Phase::Cleanup) if self.copied.is_some() => self.look_at_copy(),
+            Some(Phase::Cleanup) => self.remove(),
             _ => self.open(),
+        }
+    }
+
+    fn look_at_copy(&mut self) -> Step {
+        self.ask_of_copy(State::LookingAtCopy, Operation::CopyShared, self.copied.unwrap_or_default())
+    }
+
+    fn compare_copy(&mut self) -> Step {
+        let bytes = self.copied.unwrap_or_default();
+        match self.spec.verification {
+            Verification::Content if bytes > 0 => {
+                self.ask_of_copy(State::ComparingCopy, Operation::StreamCompare, bytes)
+            }
+            _ => self.remove_copy(),
+        }
+    }
+
+    fn remove_copy(&mut self) -> Step {
+        match self.copies.place {
+            CopyPlace::Beside => self.ask_of_copy(State::RemovingCopy, Operation::Delete, 0),
+            CopyPlace::Elsewhere => self.remove(),
+        }
+    }
+
+    fn remove(&mut self) -> Step {
+        match self.extent {
+            Some(_) => self.ask(State::Removing, Operation::Delete, 0),
+            None => self.ask(State::RemovingDirectory, Operation::RemoveDirectory, 0),
         }
     }
 }
@@ -277,9 +391,21 @@ impl<P: FnMut() -> Nanoseconds + Send> Client for StreamClient<P> {
             State::Begun => self.begin(),
             State::MakingDirectory if self.spec.makes_file_first() && !self.work.failed => self.open(),
             State::Opening => self.opened(now),
-            State::Allocating => self.enter_blocks(now),
+            // Without a copy there is the file to close.
+            State::MakingCopy if self.work.failed => {
+                self.ask(State::ClosingSource, Operation::StreamClose, 0)
+            }
+            State::MakingCopy | State::Allocating => self.enter_blocks(now),
             State::InBlocks => self.go_on(now),
-            State::MakingDirectory | State::Closing | State::RemovingDirectory => self.end(),
+            State::Closing if self.work.course.is_copied() => {
+                self.ask(State::ClosingSource, Operation::StreamClose, 0)
+            }
+            State::LookingAtCopy => self.compare_copy(),
+            State::ComparingCopy => self.remove_copy(),
+            State::RemovingCopy => self.remove(),
+            State::MakingDirectory | State::Closing | State::ClosingSource | State::RemovingDirectory => {
+                self.end()
+            }
             State::Removing => self.ask(State::RemovingDirectory, Operation::RemoveDirectory, 0),
             State::Ending => self.leave_stage(),
             // Asked without having met: the run is over for everybody.
@@ -291,13 +417,18 @@ impl<P: FnMut() -> Nanoseconds + Send> Client for StreamClient<P> {
         if self.work.processor_time.is_none() {
             self.work.processor_time = Some((self.processor_time)());
         }
-        let is_block = request.operation.block_direction().is_some();
+        let is_block = request.operation.moves_blocks();
         self.work.bytes += if is_block { done.completion.bytes } else { 0 };
         self.flying -= 1;
-        // Room that cannot be taken is taken as it is written.
-        if done.completion.is_ok() || request.operation == Operation::StreamAllocate {
-            if request.operation == Operation::StreamCreate {
-                (self.extent, self.work.is_made) = (Some(0), true);
+        // Room that cannot be taken is taken as it is written; what cannot be told of a copy is not told.
+        let is_optional = matches!(request.operation, Operation::StreamAllocate | Operation::CopyShared);
+        if done.completion.is_ok() || is_optional {
+            match request.operation {
+                Operation::StreamCreate if request.key == self.key => {
+                    (self.extent, self.work.is_made) = (Some(0), true);
+                }
+                Operation::StreamCreate => self.copied = Some(0),
+                _ => {}
             }
             return;
         }

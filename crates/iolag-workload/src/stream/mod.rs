@@ -3,4 +3,4 @@
 pub(crate) mod client;
 pub(crate) mod ledger;
 mod order;
-mod spec;
+pub(crate) mod spec;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use iolag_model::{
-    Allocation, DeadlineRule, Nanoseconds, Operation, Phase, StreamEngine, StreamFsync, StreamIo, StreamSpec,
-    WorkloadSpec,
+    Allocation, CopyWith, DeadlineRule, Nanoseconds, Operation, Phase, StreamEngine, StreamFsync, StreamIo,
+    StreamSpec, WorkloadSpec,
 };
 
 use crate::spec_error::{OBJECT_BYTES_MAX, SpecError, within};
@@ -19,7 +19,11 @@ const FLYING_BYTES_MAX: u64 = 4 << 30;
 /// What direct I/O needs at least: a sector.
 const SECTOR_BYTES: u64 = 512;
 
-const PHASES: [Phase; 5] = [Phase::Write, Phase::Read, Phase::Rewrite, Phase::RandomRead, Phase::RandomWrite];
+/// A program that is ended at its deadline has this long to go before that counts as a hang.
+pub const PROGRAM_GRACE: Nanoseconds = Nanoseconds::from_seconds(2);
+
+const PHASES: [Phase; 6] =
+    [Phase::Write, Phase::Read, Phase::Rewrite, Phase::RandomRead, Phase::RandomWrite, Phase::Copy];
 
 impl Workload for StreamSpec {
     fn validate(&self, _clients: u32) -> Result<(), SpecError> {
@@ -41,6 +45,7 @@ impl Workload for StreamSpec {
         if self.engine == StreamEngine::Sync && self.depth > 1 {
             return Err(SpecError::DepthOfSync { depth: self.depth });
         }
+        validate_copying(self)?;
         let parts = [("--file-size", self.file_bytes), ("--block", self.block_bytes)];
         let is_odd = |(_, bytes): &&(_, u64)| !bytes.is_multiple_of(SECTOR_BYTES);
         match parts.iter().find(is_odd).filter(|_| self.io == StreamIo::Direct) {
@@ -55,7 +60,7 @@ impl Workload for StreamSpec {
     }
 
     fn objects_needed(&self, clients: u32) -> u64 {
-        u64::from(clients)
+        u64::from(clients) * if self.copies() { 2 } else { 1 }
     }
 
     fn object_bytes(&self) -> u64 {
@@ -63,20 +68,22 @@ impl Workload for StreamSpec {
     }
 
     fn bytes_needed(&self, clients: u32) -> u64 {
-        let writes = |phase: &&Phase| matches!(phase, Phase::Write | Phase::Rewrite | Phase::RandomWrite);
+        let writes = |phase: &&Phase| {
+            matches!(phase, Phase::Write | Phase::Rewrite | Phase::RandomWrite | Phase::Copy)
+        };
         let files = self.phases.iter().filter(writes).count() as u64 + u64::from(self.makes_file_first());
-        files.saturating_mul(self.bytes_held(clients))
+        files.saturating_mul(self.file_bytes).saturating_mul(u64::from(clients))
     }
 
     fn bytes_held(&self, clients: u32) -> u64 {
-        self.file_bytes.saturating_mul(u64::from(clients))
+        self.file_bytes.saturating_mul(self.objects_needed(clients))
     }
 
     fn operations_needed(&self) -> BTreeSet<Operation> {
         use Operation::{
-            Delete, MakeDirectory, RemoveDirectory, StreamClose, StreamCloseWritten, StreamCreate,
-            StreamOpen, StreamRandomRead, StreamRandomWrite, StreamRead, StreamReopen, StreamRewrite,
-            StreamWrite,
+            Delete, MakeDirectory, RemoveDirectory, StreamClose, StreamCloseWritten, StreamCompare,
+            StreamCopy, StreamCreate, StreamOpen, StreamRandomRead, StreamRandomWrite, StreamRead,
+            StreamReopen, StreamRewrite, StreamWrite,
         };
         let mut needed = BTreeSet::from([
             MakeDirectory,
@@ -91,6 +98,7 @@ impl Workload for StreamSpec {
                 Phase::Read => needed.extend([StreamOpen, StreamRead, StreamClose]),
                 Phase::RandomRead => needed.extend([StreamOpen, StreamRandomRead, StreamClose]),
                 Phase::Rewrite => needed.extend([StreamReopen, StreamRewrite]),
+                Phase::Copy => needed.extend([StreamOpen, StreamCopy, StreamCompare, StreamClose]),
                 Phase::RandomWrite => needed.extend([StreamReopen, StreamRandomWrite]),
                 _ => {}
             }
@@ -101,12 +109,23 @@ impl Workload for StreamSpec {
     }
 
     fn deadlines(&self, usual: Nanoseconds) -> Vec<DeadlineRule> {
-        use Operation::{Delete, StreamAllocate, StreamCloseWritten, StreamCreate, StreamFsync};
+        use Operation::{
+            Delete, StreamAllocate, StreamCloseWritten, StreamCompare, StreamCp, StreamCreate, StreamFsync,
+        };
         let deadline_ns = Nanoseconds(usual.0.saturating_add(longest_for(self.file_bytes).0));
         // A file is made anew where one was that is thrown away.
-        [StreamFsync, StreamCloseWritten, StreamAllocate, StreamCreate, Delete]
-            .map(|operation| DeadlineRule { role: None, operation: Some(operation), deadline_ns })
-            .to_vec()
+        let whole = [StreamFsync, StreamCloseWritten, StreamAllocate, StreamCreate, Delete];
+        let by_program = Nanoseconds(deadline_ns.0.saturating_add(PROGRAM_GRACE.0));
+        let of_copies = [(StreamCompare, deadline_ns), (StreamCp, by_program)];
+        let of_copies = of_copies.into_iter().filter(|_| self.copies());
+        let rules = whole.map(|operation| (operation, deadline_ns)).into_iter().chain(of_copies);
+        rules
+            .map(|(operation, deadline_ns)| DeadlineRule {
+                role: None,
+                operation: Some(operation),
+                deadline_ns,
+            })
+            .collect()
     }
 
     fn lanes(&self) -> u32 {
@@ -124,7 +143,7 @@ impl Workload for StreamSpec {
             StreamFsync::End | StreamFsync::Never => 1,
         };
         let stages = self.phases().len() as u64;
-        let of_stage = self.blocks().saturating_add(fsyncs).saturating_add(6);
+        let of_stage = self.blocks().saturating_add(fsyncs).saturating_add(8);
         // The stages that remove and make directories have a few of their own; the opening of the session is one more.
         Some(stages.saturating_mul(of_stage).saturating_add(10))
     }
@@ -133,6 +152,16 @@ impl Workload for StreamSpec {
         let files = self.phases.len() as u64 + u64::from(self.makes_file_first());
         let all = self.blocks().saturating_mul(files).saturating_mul(u64::from(clients));
         self.time_limit_ns.is_none().then_some(all)
+    }
+}
+
+/// Who copies is chosen where something is copied, and is asked by one system call after the other.
+fn validate_copying(spec: &StreamSpec) -> Result<(), SpecError> {
+    match spec.copy_with {
+        Some(_) if !spec.copies() => Err(SpecError::NothingToCopy),
+        Some(_) if spec.engine == StreamEngine::IoUring => Err(SpecError::CopyByQueue),
+        Some(CopyWith::Cp) if spec.io != StreamIo::Buffered => Err(SpecError::ProgramOpens { io: spec.io }),
+        _ => Ok(()),
     }
 }
 
@@ -170,6 +199,22 @@ mod tests {
         assert!(
             refused(StreamSpec { fsync: StreamFsync::Every(0), ..usual() }).contains("must be at least 1")
         );
+    }
+
+    #[test]
+    fn a_copy_needs_room_of_its_own_and_whoever_makes_it_needs_the_phase() {
+        let copying =
+            StreamSpec { phases: vec![Phase::Write, Phase::Copy], copy_with: Some(CopyWith::Cp), ..usual() };
+        assert_eq!(copying.validate(1), Ok(()));
+        assert_eq!((copying.bytes_needed(2), copying.bytes_held(2)), (40 << 20, 40 << 20));
+        let rules = copying.deadlines(Nanoseconds::from_seconds(15));
+        let of = |wanted| rules.iter().find(|rule| rule.operation == Some(wanted)).unwrap().deadline_ns;
+        assert_eq!(of(Operation::StreamCp).0 - of(Operation::StreamCompare).0, PROGRAM_GRACE.0);
+        let engine = StreamEngine::IoUring;
+        assert!(refused(StreamSpec { engine, ..copying.clone() }).ends_with("choose --engine sync"));
+        assert!(refused(StreamSpec { io: StreamIo::Direct, ..copying.clone() }).contains("--io direct"));
+        let nothing = StreamSpec { phases: usual().phases, ..copying };
+        assert!(refused(nothing).ends_with("add copy to --phases, or leave out --copy-with"));
     }
 
     #[test]

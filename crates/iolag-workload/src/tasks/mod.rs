@@ -6,6 +6,7 @@
 //! place finds it. They end at the moment that their request says, however far they are.
 
 mod builtin;
+mod cp;
 mod files;
 mod guard;
 mod launching;
@@ -15,6 +16,7 @@ mod probes;
 mod removal;
 mod session;
 
+pub use cp::Cp;
 pub use files::CREATED_FILE_BYTES;
 pub use launching::compiler::{Compiler, Language, find_compiler};
 pub use launching::inheritance::{allow_core_dumps, become_a_users_program, withhold_core_dumps};

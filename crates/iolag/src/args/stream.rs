@@ -3,14 +3,14 @@
 use clap::Args;
 use iolag_conduct::FileSize;
 use iolag_model::{
-    Allocation, Nanoseconds, Phase, StreamEngine, StreamFsync, StreamIo, StreamSpec, Verification,
+    Allocation, CopyWith, Nanoseconds, Phase, StreamEngine, StreamFsync, StreamIo, StreamSpec, Verification,
     parse_bytes, parse_count,
 };
 
 use crate::args::bench::{BenchArguments, BenchPlaces};
 use crate::args::values::parse_period;
 use crate::args::values::stream::{
-    parse_engine, parse_file_size, parse_fsync, parse_io, parse_percent, parse_stream_phase,
+    parse_copy_with, parse_engine, parse_file_size, parse_fsync, parse_io, parse_percent, parse_stream_phase,
 };
 
 /// Small, since we are guests.
@@ -36,7 +36,7 @@ pub struct Stream {
 /// What each client does, as far as it was said.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
 pub struct StreamBlocks {
-    /// What to do with the file, in this order: write, read, rewrite, random-read, random-write [default: write,read]
+    /// What to do with the file, in this order: write, read, rewrite, random-read, random-write, copy [default: write,read]
     #[arg(long, value_name = "PHASE,…", value_delimiter = ',', value_parser = parse_stream_phase)]
     pub phases: Option<Vec<Phase>>,
     /// Size of a client's file, or of all files as a multiple of the memory, as in 2x [default: 1GiB]
@@ -66,12 +66,16 @@ pub struct StreamBlocks {
     /// End a phase with the first block that ends after so long
     #[arg(short = 'w', long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_period)]
     pub time_limit: Option<Nanoseconds>,
+    /// Who copies in the phase copy: loop (read and write each block), copy_file_range (the kernel) or cp (the program) [default: loop]
+    #[arg(long, value_name = "NAME", value_parser = parse_copy_with)]
+    pub copy_with: Option<CopyWith>,
 }
 
 impl StreamBlocks {
     /// What is not said is as usual; the sizes of blocks and of files are set elsewhere.
     pub fn spec(&self) -> StreamSpec {
         let usual = StreamSpec::of_file(FILE_BYTES);
+        let copies = self.phases.as_ref().is_some_and(|phases| phases.contains(&Phase::Copy));
         StreamSpec {
             phases: self.phases.clone().unwrap_or(usual.phases),
             io: self.io.unwrap_or(usual.io),
@@ -82,6 +86,7 @@ impl StreamBlocks {
             compressible_percent: self.compressible.unwrap_or(usual.compressible_percent),
             verification: if self.verify { Verification::Content } else { usual.verification },
             time_limit_ns: self.time_limit,
+            copy_with: self.copy_with.or(copies.then_some(CopyWith::Loop)),
             file_bytes: usual.file_bytes,
             block_bytes: usual.block_bytes,
         }

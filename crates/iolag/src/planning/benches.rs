@@ -10,7 +10,7 @@ use super::document::{MetadataTable, SetUpTable, StreamTable, TreeTable};
 use super::plan::Planning;
 use super::told::told;
 use crate::args::values::stream::{
-    parse_engine, parse_file_size, parse_fsync, parse_io, parse_percent, parse_stream_phase,
+    parse_copy_with, parse_engine, parse_file_size, parse_fsync, parse_io, parse_percent, parse_stream_phase,
 };
 use crate::args::values::tree::parse_tree_phase;
 use crate::args::values::{
@@ -90,6 +90,7 @@ impl Planning<'_> {
             compressible: self.some(bench.compressible.as_ref(), parse_percent)?,
             verify: bench.verify == Some(true),
             time_limit: self.some(bench.time_limit.as_ref(), parse_period)?,
+            copy_with: self.some(bench.copy_with.as_ref(), parse_copy_with)?,
         })
     }
 

@@ -139,6 +139,7 @@ pub struct StreamTable {
     pub compressible: Option<Text>,
     pub verify: Option<bool>,
     pub time_limit: Option<Text>,
+    pub copy_with: Option<Text>,
 }
 
 /// `[[bench]]` of a tree.

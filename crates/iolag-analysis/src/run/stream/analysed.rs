@@ -8,7 +8,7 @@ use iolag_model::{
     exact_bytes,
 };
 
-use super::analysis::{analyse_stream, block_of};
+use super::analysis::analyse_stream;
 use crate::run::grouping::Grouping;
 use crate::run::summary::Summaries;
 use crate::run::values::{Cell, CellStages, Pace, RunQuantity};
@@ -37,13 +37,14 @@ impl Analysed for StreamSpec {
         };
         let mut cells: Vec<CellStages> = Vec::new();
         for phase in &self.phases {
-            let Some(block) = block_of(*phase) else { continue };
+            let Some(block) = self.block_of(*phase) else { continue };
             if cells.iter().all(|known| known.cell.operation != block) {
                 cells.push(cell(block, Pace::Sets, in_stages(&|stage| stage.phase == *phase)));
             }
         }
-        let writing =
-            in_stages(&|stage| matches!(stage.phase, Phase::Write | Phase::Rewrite | Phase::RandomWrite));
+        let writing = in_stages(&|stage| {
+            matches!(stage.phase, Phase::Write | Phase::Rewrite | Phase::RandomWrite | Phase::Copy)
+        });
         if self.fsync != StreamFsync::Never && !writing.is_empty() {
             cells.push(cell(Operation::StreamFsync, Pace::Follows, writing));
         }

@@ -1,8 +1,9 @@
 //! `iolag bench stream`: the throughput of each phase, and what to think of it.
 
-use iolag_model::{Nanoseconds, Operation, Phase, RunRecord, StageIndex, StreamSpec, Trust};
+use iolag_model::{Nanoseconds, Phase, RunRecord, StageIndex, StreamSpec, Trust};
 use serde::Serialize;
 
+use super::copies::StreamCopies;
 use super::from_cache::read_from_cache;
 use crate::finding::of_runs::RunFinding;
 use crate::run::any_workload::footnotes;
@@ -27,6 +28,8 @@ pub struct StreamAnalysis {
     pub target: String,
     /// The phases in which blocks were moved, in their order.
     pub phases: Vec<StreamPhase>,
+    /// What is known of the copies, where a phase made some.
+    pub copies: Option<StreamCopies>,
     /// The stages in which something was done, in their order.
     pub stages: Vec<StageAnalysis>,
     /// What everybody else felt, if somebody measured that.
@@ -68,7 +71,7 @@ pub(super) fn analyse_stream(run: &RunRecord, spec: &StreamSpec, summaries: &Sum
     count_unfinished(&mut stages, run, summaries);
     // In the order in which they were done: what opens the file first.
     stages.iter_mut().for_each(|stage| stage.rows.sort_by_key(|row| row.summary.first_start_ns));
-    let phases: Vec<StreamPhase> = stages.iter().filter_map(|stage| phase(stage, summaries)).collect();
+    let phases: Vec<StreamPhase> = stages.iter().filter_map(|stage| phase(stage, spec, summaries)).collect();
     let mut findings = found_in_stages(&stages);
     findings.extend(host_busy(run));
     findings.extend(clients_start_late(&stages));
@@ -78,7 +81,10 @@ pub(super) fn analyse_stream(run: &RunRecord, spec: &StreamSpec, summaries: &Sum
     let rows = stages.iter().flat_map(|stage| &stage.rows).map(|row| &row.summary);
     let mut footnotes = footnotes(rows, run.calibration.overhead_per_sample_ns);
     footnotes.extend(memory_footnote(run));
-    let trust = run.trust.iter().cloned().chain(read_from_cache(run, spec));
+    let copies = StreamCopies::of(spec, summaries);
+    footnotes.extend(copies.and_then(|copies| copies.footnote(run)));
+    let trust = run.trust.iter().cloned().chain(copies.and_then(StreamCopies::trust));
+    let trust = trust.chain(read_from_cache(run, spec));
     let trust = trust.chain(caches_doubted(run, &StageAnalysis::with_caches(&stages)));
     StreamAnalysis {
         schema: SUMMARY_SCHEMA,
@@ -86,6 +92,7 @@ pub(super) fn analyse_stream(run: &RunRecord, spec: &StreamSpec, summaries: &Sum
         target: run.targets.first().map_or_else(String::new, |target| target.name.clone()),
         phases,
         beside: analyse_beside(run, summaries),
+        copies,
         findings,
         footnotes,
         stages,
@@ -93,8 +100,8 @@ pub(super) fn analyse_stream(run: &RunRecord, spec: &StreamSpec, summaries: &Sum
     }
 }
 
-fn phase(stage: &StageAnalysis, summaries: &Summaries) -> Option<StreamPhase> {
-    let blocks = &stage.row(block_of(stage.phase)?)?.summary;
+fn phase(stage: &StageAnalysis, spec: &StreamSpec, summaries: &Summaries) -> Option<StreamPhase> {
+    let blocks = &stage.row(spec.block_of(stage.phase)?)?.summary;
     let time_ns = stage.times.phase_time_ns;
     let by_time = |amount: f64| (time_ns.0 > 0).then(|| amount / time_ns.as_seconds());
     let processor_time_ns = processor_time(stage.stage, summaries);
@@ -108,16 +115,4 @@ fn phase(stage: &StageAnalysis, summaries: &Summaries) -> Option<StreamPhase> {
         processor_time_ns,
         processors: processor_time_ns.and_then(|taken| by_time(taken.as_seconds())),
     })
-}
-
-/// What a phase of a stream does with blocks.
-pub(super) const fn block_of(phase: Phase) -> Option<Operation> {
-    match phase {
-        Phase::Write | Phase::Precreate => Some(Operation::StreamWrite),
-        Phase::Read => Some(Operation::StreamRead),
-        Phase::Rewrite => Some(Operation::StreamRewrite),
-        Phase::RandomRead => Some(Operation::StreamRandomRead),
-        Phase::RandomWrite => Some(Operation::StreamRandomWrite),
-        _ => None,
-    }
 }

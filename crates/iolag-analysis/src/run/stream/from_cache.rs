@@ -4,7 +4,8 @@ use iolag_model::{Phase, RunRecord, StreamIo, StreamSpec, Trust, format_bytes};
 
 /// A doubt where files that were written before are read through a page cache that has room for them.
 pub(super) fn read_from_cache(run: &RunRecord, spec: &StreamSpec) -> Option<Trust> {
-    let reads = spec.phases.iter().any(|phase| matches!(phase, Phase::Read | Phase::RandomRead));
+    let reads =
+        spec.phases.iter().any(|phase| matches!(phase, Phase::Read | Phase::RandomRead | Phase::Copy));
     let memory_bytes = run.environment.memory_bytes?;
     let all_bytes = spec.file_bytes.saturating_mul(u64::from(run.spec.clients));
     let fits = run.spec.caches.is_asis() && reads && spec.io != StreamIo::Direct && all_bytes < memory_bytes;

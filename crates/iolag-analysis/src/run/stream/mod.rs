@@ -2,4 +2,5 @@
 
 mod analysed;
 pub(crate) mod analysis;
+pub(crate) mod copies;
 mod from_cache;

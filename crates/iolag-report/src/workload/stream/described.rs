@@ -33,6 +33,7 @@ impl Described for StreamSpec {
             ),
             how,
         ];
+        parts.extend(self.copy_with.map(|with| format!("copied by {with}")));
         if let Some(limit) = self.time_limit_ns {
             parts.push(format!("phases of {}", format_duration(limit)));
         }
@@ -57,6 +58,7 @@ impl Described for StreamSpec {
             words.extend(option("--compressible", format!("{}%", self.compressible_percent)));
         }
         words.extend((self.verification == Verification::Content).then(|| "--verify".to_owned()));
+        words.extend(self.copy_with.into_iter().flat_map(|with| option("--copy-with", with)));
         let limit = self.time_limit_ns.map(|limit| option("--time-limit", exact_duration(limit)));
         words.extend(limit.into_iter().flatten());
         words.extend(option("--on-hang", run.spec.on_hang));

@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use iolag_analysis::{BesideAnalysis, Precision, RunFindingKind, StageAnalysis, StreamAnalysis, StreamPhase};
+use iolag_analysis::{
+    BesideAnalysis, Precision, RunFindingKind, StageAnalysis, StreamAnalysis, StreamCopies, StreamPhase,
+};
 use iolag_model::{RunRecord, Trust};
 use serde::Serialize;
 
@@ -22,6 +24,8 @@ struct StreamDocument<'a> {
     precision: Precision,
     target: &'a str,
     phases: &'a [StreamPhase],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    copies: Option<StreamCopies>,
     stages: &'a [StageAnalysis],
     #[serde(skip_serializing_if = "Option::is_none")]
     beside: Option<&'a BesideAnalysis>,
@@ -65,6 +69,7 @@ impl Judged for StreamAnalysis {
             precision: self.precision,
             target: &self.target,
             phases: &self.phases,
+            copies: self.copies,
             stages: &self.stages,
             beside: self.beside.as_ref(),
             findings: self.findings(),

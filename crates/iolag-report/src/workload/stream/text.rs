@@ -42,9 +42,8 @@ fn phases_table(analysis: &StreamAnalysis) -> Table {
     let mut table = Table::new(vec![ColumnGroup { title: String::new(), columns }]);
     for phase in &analysis.phases {
         let stage = analysis.stages.iter().find(|stage| stage.stage == phase.stage);
-        let blocks = stage.and_then(|stage| {
-            stage.rows.iter().find(|row| row.summary.key.operation.block_direction().is_some())
-        });
+        let blocks =
+            stage.and_then(|stage| stage.rows.iter().find(|row| row.summary.key.operation.moves_blocks()));
         let of_blocks = |of: &dyn Fn(&iolag_analysis::DurationSummary) -> String| {
             Cell::new(blocks.map_or_else(|| NOTHING.to_owned(), |row| of(&row.summary.durations)))
         };

@@ -9,6 +9,7 @@ use super::*;
 use crate::Workload;
 
 const BLOCK: u64 = 1000;
+const COPIES: Copies = Copies { place: CopyPlace::Beside, longest: Nanoseconds(5000) };
 
 fn spec(phases: &[Phase]) -> StreamSpec {
     StreamSpec { phases: phases.to_vec(), block_bytes: BLOCK, ..StreamSpec::of_file(3500) }
@@ -27,7 +28,8 @@ fn walk(
         processor_ns += 7;
         Nanoseconds(processor_ns)
     };
-    let mut client = StreamClient::new(spec, (2, 1), spec.stages().into(), ledger.clone(), processor_time);
+    let mut client =
+        StreamClient::new(spec, (2, 1), COPIES, spec.stages().into(), ledger.clone(), processor_time);
     let (mut told, mut flying) = (Vec::new(), VecDeque::new());
     let mut now = MonotonicTime(1_000_000);
     for _ in 0..100_000 {
@@ -44,11 +46,14 @@ fn walk(
         }
         match step {
             Step::Execute { request, .. } => {
-                told.push(match request.operation.block_direction() {
-                    Some(_) => format!("{}@{}+{}", request.operation, request.offset, request.bytes),
-                    None => request.operation.to_string(),
+                let file = ObjectKey { rank: 2, dataset: 0, index: 0 };
+                let whose = if request.key == file { "" } else { "copy: " };
+                let copy = ObjectKey { index: 1, ..file };
+                assert!((request.key, request.other) == (copy, file) || request.key == file);
+                told.push(match request.operation.moves_blocks() {
+                    true => format!("{}@{}+{}", request.operation, request.offset, request.bytes),
+                    false => format!("{whose}{}", request.operation),
                 });
-                assert_eq!(request.key, ObjectKey { rank: 2, dataset: 0, index: 0 });
                 flying.push_back(request);
                 if depth == 1 {
                     let request = flying.pop_front().unwrap();
@@ -217,4 +222,66 @@ fn a_phase_ends_when_its_time_is_up_and_what_was_written_until_then_is_made_dura
     assert!(faults.is_empty());
     let never = StreamSpec { fsync: StreamFsync::Never, ..spec };
     assert!(!walk(&never, 1, fine).0.contains(&"stream.fsync".to_owned()));
+}
+
+#[test]
+fn a_file_is_copied_with_the_copy_made_durable_and_closed_in_the_phase_and_looked_at_after_all() {
+    let phases = [Phase::Write, Phase::Copy];
+    let copying =
+        StreamSpec { verification: Verification::Content, copy_with: Some(CopyWith::Loop), ..spec(&phases) };
+    let (told, faults) = walk(&copying, 1, fine);
+    let copy = told.iter().position(|told| told == "[copy]").unwrap();
+    let expected = [
+        "stream.open",
+        "copy: stream.create",
+        "stream.copy@0+1000",
+        "stream.copy@1000+1000",
+        "stream.copy@2000+1000",
+        "stream.copy@3000+500",
+        "copy: stream.fsync",
+        "copy: stream.close-written",
+        "stream.close",
+        "[cleanup]",
+        "copy: copy.shared",
+        "copy: stream.compare",
+        "copy: delete",
+        "delete",
+        "rmdir",
+    ];
+    assert_eq!(told[copy + 1..], expected);
+    assert!(faults.is_empty());
+    assert!(copying.samples_per_client().unwrap() >= told.len() as u64 + 4);
+    // A program is asked once, for all that there is, and until when.
+    let cp =
+        StreamSpec { copy_with: Some(CopyWith::Cp), time_limit_ns: Some(Nanoseconds(25)), ..spec(&phases) };
+    let (told, _) = walk(&cp, 1, fine);
+    let asked: Vec<&String> = told.iter().filter(|told| told.starts_with("stream.cp@")).collect();
+    let [asked] = asked[..] else { panic!("{told:?}") };
+    assert!(asked.ends_with("+2000") && !asked.contains("@0+"), "two blocks were written in time: {asked}");
+    assert!(!told.contains(&"copy: stream.compare".to_owned()));
+}
+
+#[test]
+fn a_copy_that_cannot_be_made_or_goes_no_further_leaves_nothing_open() {
+    let copying = StreamSpec { copy_with: Some(CopyWith::Loop), ..spec(&[Phase::Copy]) };
+    let refused = |request: &Request| match (request.operation, request.key.index) {
+        (Operation::StreamCreate, 1) => Completion::failed(FailureCode::from_errno(28)),
+        _ => fine(request),
+    };
+    let (told, faults) = walk(&copying, 1, refused);
+    let copy = told.iter().position(|told| told == "[copy]").unwrap();
+    let expected = ["stream.open", "copy: stream.create", "stream.close", "[cleanup]", "delete", "rmdir"];
+    assert_eq!(told[copy + 1..], expected);
+    assert_eq!(faults.len(), 1);
+    let full = |request: &Request| match (request.operation, request.offset) {
+        (Operation::StreamCopy, 2000) => Completion::partly(300, FailureCode::from_errno(28)),
+        (Operation::CopyShared, _) => Completion::failed(FailureCode::from_errno(95)),
+        _ => fine(request),
+    };
+    let (told, faults) = walk(&copying, 1, full);
+    let copy = told.iter().position(|told| told == "stream.copy@2000+1000").unwrap();
+    let expected = ["copy: stream.close-written", "stream.close", "[cleanup]", "copy: copy.shared"];
+    assert_eq!(told[copy + 1..][..expected.len()], expected);
+    let [fault] = faults[..] else { panic!("{faults:?}") };
+    assert_eq!((fault.operation, fault.bytes), (Operation::StreamCopy, 2300));
 }

@@ -100,7 +100,7 @@ fn find_in(directories: &[PathBuf], environment: Vec<(OsString, OsString)>) -> O
     Some(Compiler { path, language, environment })
 }
 
-fn is_program(path: &Path) -> bool {
+pub(crate) fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 

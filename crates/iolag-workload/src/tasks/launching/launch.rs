@@ -28,6 +28,8 @@ pub(crate) enum Streams {
     Pipe(OwnedFd),
     /// No input; output and errors into pipes of their own.
     Pipes { output: OwnedFd, errors: OwnedFd },
+    /// Its input and output are files.
+    Files { input: OwnedFd, output: OwnedFd, errors: OwnedFd },
     /// All three are this terminal, which becomes the controlling terminal of a new session.
     Terminal(OwnedFd),
 }
@@ -82,6 +84,7 @@ impl Launch {
         let [input, output, errors] = match streams {
             Streams::Pipe(pipe) => [nowhere()?, duplicate(&pipe)?, pipe],
             Streams::Pipes { output, errors } => [nowhere()?, output, errors],
+            Streams::Files { input, output, errors } => [input, output, errors],
             Streams::Terminal(terminal) => [duplicate(&terminal)?, duplicate(&terminal)?, terminal],
         };
         let kept = [&place, &input, &output, &errors].map(AsRawFd::as_raw_fd).to_vec();

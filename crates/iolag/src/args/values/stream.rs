@@ -1,16 +1,17 @@
 //! Values of streams as they are typed.
 
 use iolag_conduct::FileSize;
-use iolag_model::{Phase, StreamEngine, StreamFsync, StreamIo, parse_bytes, parse_count};
+use iolag_model::{CopyWith, Phase, StreamEngine, StreamFsync, StreamIo, parse_bytes, parse_count};
 
 use super::{by_name, parse_share};
 
 by_name!(parse_io, StreamIo, StreamIo::ALL);
+by_name!(parse_copy_with, CopyWith, CopyWith::ALL);
 by_name!(parse_engine, StreamEngine, StreamEngine::ALL);
 by_name!(
     parse_stream_phase,
     Phase,
-    &[Phase::Write, Phase::Read, Phase::Rewrite, Phase::RandomRead, Phase::RandomWrite]
+    &[Phase::Write, Phase::Read, Phase::Rewrite, Phase::RandomRead, Phase::RandomWrite, Phase::Copy]
 );
 
 /// More memories than this no storage has.

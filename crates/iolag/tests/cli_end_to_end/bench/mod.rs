@@ -3,6 +3,7 @@
 mod bystanders;
 mod caches;
 mod campaigns;
+mod copying;
 mod file_systems;
 mod limits;
 mod metadata;

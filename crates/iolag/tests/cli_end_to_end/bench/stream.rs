@@ -6,18 +6,18 @@ use serde_json::Value;
 
 use crate::user::{User, number};
 
-fn document(user: &User, words: &[&str]) -> Value {
+pub(super) fn document(user: &User, words: &[&str]) -> Value {
     let all = [&["bench", "stream"], words, &["--format", "json", "-q"]].concat();
     serde_json::from_str(&user.fine(&all).output).unwrap()
 }
 
-fn phase<'a>(run: &'a Value, name: &str) -> &'a Value {
+pub(super) fn phase<'a>(run: &'a Value, name: &str) -> &'a Value {
     let phases = run["phases"].as_array().unwrap();
     phases.iter().find(|phase| phase["phase"] == name).unwrap_or_else(|| panic!("{name}: {run:#}"))
 }
 
 /// How often an operation was attempted in a stage.
-fn attempts(run: &Value, stage: u64, operation: &str) -> u64 {
+pub(super) fn attempts(run: &Value, stage: u64, operation: &str) -> u64 {
     let stages = run["stages"].as_array().unwrap().iter();
     let rows = stages.filter(|one| one["stage"] == stage).flat_map(|one| one["rows"].as_array().unwrap());
     let of_operation = rows.filter(|row| row["summary"]["operation"] == operation);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use iolag_fixtures::{FuseCall, FuseMount, LoopMount, Throttle, TmpfsMount};
+use iolag_fixtures::{DiskFormat, FuseCall, FuseMount, LoopMount, Throttle, TmpfsMount};
 use serde_json::Value;
 
 use super::go_first;
@@ -120,4 +120,39 @@ fn a_storage_that_is_full_in_the_middle_of_a_write_is_told_and_left_empty() {
     let refused = scene.run(&["bench", "stream", target, "-s", "9MiB", "-n", "2"]);
     assert_eq!(refused.code, Some(3), "{refused:?}");
     assert!(refused.stderr.contains("reduce --file-size or --clients"), "{refused:?}");
+}
+
+#[test]
+fn a_copy_that_shares_its_blocks_with_the_file_is_called_a_clone() {
+    let scene = Scene::new();
+    let Some(mount) = LoopMount::new(DiskFormat::Btrfs, 192) else { return };
+    let target = mount.path().to_str().unwrap();
+    let copied = |with: &str| {
+        let words = ["bench", "stream", target, "-s", "8MiB", "--phases", "write,copy", "--copy-with", with];
+        document(&scene.run(&[words.as_slice(), &["--verify", "--format", "json", "-q"]].concat()))
+    };
+    for (with, shared_bytes) in [("loop", 0), ("copy_file_range", 8 << 20), ("cp", 8 << 20)] {
+        let run = copied(with);
+        assert_eq!(run["copies"]["shared_bytes"], shared_bytes, "{with}: {run:#}");
+        let doubts = run["trust"].as_array().unwrap().iter();
+        let clones = doubts.filter(|one| one["doubt"].as_str().unwrap().starts_with("the copy is a clone"));
+        assert_eq!(clones.count(), usize::from(shared_bytes > 0), "{with}: {run:#}");
+        assert_eq!(leftovers(mount.path()).len(), 0);
+    }
+}
+
+#[test]
+fn a_copy_for_which_there_is_no_room_is_refused_before_the_first_byte() {
+    let scene = Scene::new();
+    let Some(mount) = TmpfsMount::new(16 << 20) else { return };
+    let target = mount.path().to_str().unwrap();
+    let refused = scene.run(&["bench", "stream", target, "-s", "9MiB", "--phases", "write,copy"]);
+    assert_eq!(refused.code, Some(3), "{refused:?}");
+    assert!(refused.stderr.contains("the working set needs 18.0 MiB"), "{refused:?}");
+    // Nobody knows whether a copy is a clone in a file system of memory, where there are none: that is no news.
+    let done =
+        scene.run(&["bench", "stream", target, "-s", "4MiB", "--phases", "copy", "--copy-with", "cp", "-q"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(!done.stdout.contains("clone"), "{done:?}");
+    assert_eq!(leftovers(mount.path()).len(), 0);
 }

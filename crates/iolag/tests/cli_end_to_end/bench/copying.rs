@@ -1,0 +1,163 @@
+//! The phase `copy` of `iolag bench stream`: what each way of copying moves, costs and leaves, and what is refused.
+
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::stream::{attempts, document, phase};
+use crate::user::{User, said};
+
+/// A user with a directory `d`, and `bin` with a program cp of this text.
+fn with_cp(script: &str) -> User {
+    let user = User::new();
+    std::fs::create_dir(user.path("d")).unwrap();
+    std::fs::create_dir(user.path("bin")).unwrap();
+    std::fs::write(user.path("bin/cp"), format!("#!/bin/sh\n{script}\n")).unwrap();
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(user.path("bin/cp"), mode).unwrap();
+    user
+}
+
+fn copying(user: &User, words: &[&str]) -> Command {
+    let mut command = user.command(env!("CARGO_BIN_EXE_iolag"));
+    command.args([&["bench", "stream", "d", "--phases", "write,copy", "--copy-with"], words].concat());
+    command
+}
+
+fn nothing_is_left(user: &User) -> bool {
+    std::fs::read_dir(user.path("d")).unwrap().count() == 0
+}
+
+#[test]
+fn each_way_of_copying_copies_all_of_each_file_as_it_is_and_leaves_nothing() {
+    let user = User::new();
+    std::fs::create_dir(user.path("d")).unwrap();
+    for (with, io, operation, times) in [
+        ("loop", "buffered", "stream.copy", 10),
+        ("loop", "direct", "stream.copy", 10),
+        ("loop", "dsync", "stream.copy", 10),
+        ("copy_file_range", "buffered", "stream.copy", 10),
+        ("cp", "buffered", "stream.cp", 2),
+    ] {
+        let words = ["d", "-n", "2", "-s", "260KiB", "-b", "64KiB", "--verify", "--io", io, "--phases"];
+        let run = document(&user, &[words.as_slice(), &["copy,write,copy", "--copy-with", with]].concat());
+        for phase in run["phases"].as_array().unwrap() {
+            assert_eq!(phase["bytes"], (2 * 260) << 10, "{with}, {io}: {phase}");
+            assert!(phase["processor_time_ns"].as_u64().unwrap() > 0);
+        }
+        for (stage, operation, times) in [
+            (0, "stream.write", 10),
+            (1, "stream.open", 2),
+            (1, "stream.create", 2),
+            (1, operation, times),
+            (1, "stream.fsync", 2),
+            (1, "stream.close-written", 2),
+            (1, "stream.close", 2),
+            (3, operation, times),
+            (4, "stream.compare", 2),
+            (4, "delete", 4),
+        ] {
+            assert_eq!(attempts(&run, stage, operation), times, "{with}, {io}, {stage}, {operation}");
+        }
+        assert_eq!(run["copies"]["with"], with);
+        assert!(nothing_is_left(&user));
+    }
+    user.fine(&["bench", "stream", "d", "-s", "1MiB", "--phases", "write,copy", "-q"]);
+    let said = user.fine(&["show", "last"]).output;
+    assert!(said.contains("\nWrite ") && said.contains(", copy "), "{said}");
+    // It is compared as other phases are.
+    let first = user.record()["id"].as_str().unwrap().to_owned();
+    user.fine(&["bench", "stream", "d", "-s", "1MiB", "--phases", "write,copy", "-q"]);
+    let compared = user.fine(&["compare", &first, "last"]).output;
+    assert!(compared.contains("stream.copy"), "{compared}");
+}
+
+#[test]
+fn the_processor_time_of_a_program_that_copies_counts() {
+    let user = with_cp("i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; exec cat");
+    let mut command = copying(&user, &["cp", "-s", "64KiB", "--verify", "--format", "json", "-q"]);
+    command.env("PATH", format!("{}:/usr/bin:/bin", user.path("bin").display()));
+    let said = said(command);
+    assert_eq!(said.code, 0, "{said:?}");
+    let run: Value = serde_json::from_str(&said.output).unwrap();
+    let copy = phase(&run, "copy");
+    assert!(copy["processor_time_ns"].as_u64().unwrap() > 50_000_000, "{copy}");
+    assert_eq!(copy["bytes"], 64 << 10);
+}
+
+#[test]
+fn a_program_that_fails_or_copies_too_little_or_does_not_end_makes_a_run_incomplete() {
+    for (script, expected) in [
+        ("echo no room left >&2; exit 1", "broke off copy after 0 B of 64.0 KiB: stream.cp failed: "),
+        ("exec head -c 1000", "broke off copy after 0.98 KiB of 64.0 KiB: stream.cp failed: "),
+        ("echo $$ > \"$0.pid\"; exec sleep 600", "broke off copy after 0 B of 64.0 KiB: stream.cp failed: "),
+    ] {
+        let user = with_cp(script);
+        let mut command = copying(&user, &["cp", "-s", "64KiB", "--deadline", "1s", "-q"]);
+        command.env("PATH", format!("{}:/usr/bin:/bin", user.path("bin").display()));
+        let said = said(command);
+        assert_eq!(said.code, 4, "{script}: {said:?}");
+        let told = said.output.replace("\n  ", " ");
+        assert!(told.contains(expected), "{script}: {said:?}");
+        assert!(nothing_is_left(&user), "{script}: {said:?}");
+        if let Ok(id) = std::fs::read_to_string(user.path("bin/cp.pid")) {
+            let there = std::fs::read_to_string(format!("/proc/{}/cmdline", id.trim())).unwrap_or_default();
+            assert!(!there.contains("sleep"), "it was ended: {there}");
+        }
+    }
+}
+
+#[test]
+fn where_the_kernel_does_not_copy_reading_and_writing_does_and_that_is_told() {
+    let user = User::new();
+    std::fs::create_dir(user.path("d")).unwrap();
+    let mut command = copying(&user, &["copy_file_range", "-s", "1MiB", "-b", "64KiB", "--verify"]);
+    // SAFETY: nothing but two system calls between fork and exec.
+    unsafe { command.pre_exec(|| iolag_fixtures::forbid(libc::SYS_copy_file_range)) };
+    let said = said(command);
+    assert_eq!(said.code, 0, "{said:?}");
+    let told = "reading and writing (loop) did the work of copy_file_range";
+    assert!(said.output.replace("\n      ", " ").contains(told), "{said:?}");
+    assert!(nothing_is_left(&user));
+}
+
+#[test]
+fn what_cannot_be_copied_is_refused_before_anything_is_made() {
+    let user = User::new();
+    std::fs::create_dir(user.path("d")).unwrap();
+    for (words, expected) in [
+        (&["--copy-with", "loop"][..], "add copy to --phases, or leave out --copy-with"),
+        (&["--phases", "copy", "--copy-with", "scp"], "expected one of: loop, copy_file_range, cp"),
+        (&["--phases", "copy", "--engine", "io_uring"], "choose --engine sync"),
+        (&["--phases", "copy", "--copy-with", "cp", "--io", "direct"], "cp opens files by itself"),
+    ] {
+        let said = user.iolag(&[&["bench", "stream", "d"], words].concat());
+        assert_eq!(said.code, 2, "{words:?}: {said:?}");
+        assert!(said.errors.contains(expected), "{words:?}: {said:?}");
+        assert!(nothing_is_left(&user));
+    }
+    let elsewhere = ["bench", "stream", "memory:", "--phases", "copy", "--copy-with", "copy_file_range"];
+    assert!(user.iolag(&elsewhere).errors.contains("is for directories, and memory: is none"));
+    let mut command = copying(&user, &["cp"]);
+    command.env("PATH", user.path("d"));
+    let said = said(command);
+    assert!(said.code == 2 && said.errors.contains("there is no program cp in $PATH"), "{said:?}");
+    let run = document(&user, &["memory:", "-s", "3k", "-b", "1k", "--phases", "copy", "--verify"]);
+    assert_eq!(phase(&run, "copy")["bytes"], 3 << 10);
+}
+
+#[test]
+fn a_plan_and_the_command_of_a_run_say_who_copies() {
+    let user = User::new();
+    let plan = "[[bench]]\nworkload = \"stream\"\nphases = [\"write\", \"copy\"]\nfile-size = \"64KiB\"\ncopy-with = \"cp\"\n";
+    std::fs::write(user.path("plan.toml"), plan).unwrap();
+    std::fs::create_dir(user.path("d")).unwrap();
+    user.fine(&["run", "plan.toml", "d", "-q"]);
+    assert_eq!(user.record()["spec"]["workload"]["copy_with"], "cp");
+    let page = user.path("page.html");
+    user.fine(&["report", "last", "-o", page.to_str().unwrap()]);
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains("--phases write,copy") && page.contains("--copy-with cp"), "{page}");
+}
