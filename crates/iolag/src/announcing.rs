@@ -25,9 +25,13 @@ fn of_bench(record: &RunRecord, root: &Path, working_name: &str) -> String {
     if let Some(stream) = record.spec.workload.stream() {
         let phases: Vec<&str> = stream.phases.iter().map(|phase| phase.name()).collect();
         return format!(
-            "measuring {} with {}: {} of {} in blocks of {}; {} are written in all, at most {} are there at one time, in the directory \
+            "measuring {}{} with {}: {} of {} in blocks of {}; {} are written in all, at most {} are there at one time, in the directory \
              {working_name}; run {} in {}",
             one_line(&record.targets[0].name),
+            record
+                .targets
+                .get(1)
+                .map_or_else(String::new, |to| format!(", copies to {},", one_line(&to.name))),
             counted(clients.into(), "client", "clients"),
             phases.join(", "),
             match clients {

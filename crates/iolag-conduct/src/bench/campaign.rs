@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use iolag_backend::Target;
 use iolag_model::{CampaignPlan, RunId, RunRecord, RunSpec, Trust, one_line};
 
 use crate::bench::differing::{differences, foreign_place, options};
 use crate::bench::options::BenchOptions;
 use crate::bench::order::{Place, arranged};
 use crate::bench::sides::Side;
+use crate::bench::stream::copying::COPY_TO;
 use crate::failure::Failure;
 
 /// What is measured in every block of a campaign, decided as far as it can be before its target was looked at.
@@ -17,10 +19,30 @@ pub struct Point {
     pub spec: RunSpec,
     /// Where, the directory absolute.
     pub side: Side,
+    /// Where copies are made, if not where the files are.
+    pub copy_to: Option<Target>,
     /// What tells it from the others of its campaign, by name.
     pub coordinates: BTreeMap<String, String>,
     /// In what it is not what was asked for.
     pub doubt: Option<Trust>,
+}
+
+impl Point {
+    /// What people know that by where copies are made, if that tells it from the others of its campaign.
+    pub fn copied_to_side(&self) -> Option<&str> {
+        self.coordinates.get(COPY_TO).map(String::as_str)
+    }
+
+    /// The same with copies in the directory of this side, which may be its own.
+    pub(super) fn copied_to(&self, to: Option<&Side>) -> Self {
+        let mut point = self.clone();
+        if let Some(to) = to {
+            point.coordinates.insert(COPY_TO.to_owned(), to.coordinate());
+            point.copy_to = Some(to.target.clone()).filter(|target| *target != self.side.target);
+            point.spec.targets.extend(point.copy_to.iter().map(Target::to_string));
+        }
+        point
+    }
 }
 
 /// A run that is to measure a point.

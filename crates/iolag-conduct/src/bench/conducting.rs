@@ -23,13 +23,14 @@ use crate::bench::sides::one_directory::refuse_one_directory;
 use crate::bench::sides::putting_back::note;
 use crate::bench::sides::{Afterwards, Side, Undone, When, execute};
 use crate::bench::stopping::Precise;
+use crate::bench::stream::copying::{COPY_TARGET, are_one, on_one_file_system};
 use crate::bench::{Benched, Ground, benched};
 use crate::contact::memory_place::{memory_place, memory_places};
 use crate::contact::scout::Answer;
 use crate::contact::start::{Found, Keeper, send_scouts};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
-use crate::messages::{DirectoryFacts, Stored};
+use crate::messages::{DirectoryFacts, ScoutAnswer, Stored};
 use crate::placed::Placed;
 use crate::run::beginning::{Beginning, Membership, choose_spool, maker, new_run_id, record};
 use crate::run::cleaning::CleanUp;
@@ -222,37 +223,43 @@ impl Conducting<'_> {
 
     fn run(&mut self, run: &PlannedRun, campaign: &mut dyn CampaignAttendant) -> Result<Conducted, Failure> {
         let (options, point) = (&self.campaign.options, &run.point);
-        let directory = point.side.target.directory().map(Path::to_owned);
+        let targets = std::iter::once(&point.side.target).chain(&point.copy_to);
+        let directories: Vec<PathBuf> = targets.filter_map(Target::directory).map(Path::to_owned).collect();
         let memory = point.spec.bystander.as_ref().map(|_| memory_places());
-        let asked: Vec<PathBuf> = directory.iter().cloned().chain(memory.into_iter().flatten()).collect();
+        let asked: Vec<PathBuf> = directories.iter().cloned().chain(memory.into_iter().flatten()).collect();
         let mut found = send_scouts(self.keeper, &asked, options.deadline)?;
-        let memory = found.directories.split_off(directory.iter().count());
+        let memory = found.directories.split_off(directories.len());
         found.notices.iter().for_each(|sentence| campaign.say(sentence));
-        let facts = facts_of(directory.as_deref(), &found)?;
+        let mut facts = facts_of(&directories, &found)?.into_iter();
+        let (facts, there) = (facts.next(), facts.next());
         let bench = benched(&point.spec.workload)?;
-        refuse_too_little_space(facts.as_ref(), bench, point.spec.clients)?;
+        refuse_too_little_space([facts.as_ref(), there.as_ref()], bench, point.spec.clients)?;
         refuse_store_in_tree(facts.as_ref(), bench, &found.root)?;
         let positions = positions(bench, &point.spec, &options.working_name, facts.as_ref(), &found.root)?;
         // Children stand in another directory.
         let target = facts
             .as_ref()
             .map_or_else(|| point.side.target.clone(), |facts| point.side.target.with_directory(&facts.path));
-        let own = facts.as_ref().map(|facts| facts.file_system.device.as_str());
-        let control = memory_place(&memory, MEMORY_BYTES, own.as_slice());
+        let known = facts.iter().chain(&there).map(|facts| facts.file_system.device.as_str());
+        let control = memory_place(&memory, MEMORY_BYTES, &known.collect::<Vec<_>>());
         let beside = Beside::of(&point.spec, bench, control);
-        let (record, spool_parent) = self.record(run, &target, &found, facts.as_ref(), beside.as_ref())?;
+        let places = [facts.as_ref(), there.as_ref()];
+        let (record, spool_parent) = self.record(run, &target, &found, places, beside.as_ref())?;
         let maker = maker(&record.id)?;
         let token = maker.token;
+        let place = |target, path| Placed {
+            target,
+            path,
+            name: options.working_name.clone(),
+            identity: None,
+            token: Some(token),
+            file_system: None,
+        };
+        // By the directory itself, whatever is wrapped around it: the manifest is for removing it.
+        let path = |facts: DirectoryFacts| facts.path.display().to_string();
         let assignment = BenchAssignment {
-            place: Placed {
-                target: 0,
-                // By the directory itself, whatever is wrapped around it: the manifest is for removing it.
-                path: facts.map_or_else(|| target.to_string(), |facts| facts.path.display().to_string()),
-                name: options.working_name.clone(),
-                identity: None,
-                token: Some(token),
-                file_system: None,
-            },
+            place: place(0, facts.map_or_else(|| target.to_string(), path)),
+            copy_place: there.map(|there| place(COPY_TARGET, path(there))),
             target,
             maker,
             spec: record.spec.clone(),
@@ -260,12 +267,12 @@ impl Conducting<'_> {
             positions,
             drop_command: options.drop_command.clone(),
         };
-        let place = &assignment.place;
         let outlives = bench.ground() == Ground::WorkingPlace
             && assignment.target.semantics().place != PlaceProof::Process;
+        let places = std::iter::once(&assignment.place).filter(|_| outlives).chain(&assignment.copy_place);
+        let own_places = places.map(|place| (place.path.clone(), place.name.clone()));
         let control_place = beside.as_ref().and_then(|beside| beside.control_place(&record.id));
-        let own_place = outlives.then(|| (place.path.clone(), place.name.clone()));
-        let planned_places = own_place.into_iter().chain(control_place.clone()).collect();
+        let planned_places = own_places.chain(control_place).collect();
         let bystanders = beside.map(|beside| beside.assignments(&record, &assignment));
         let removes = bench.removes_working_set() && bench.makes_working_set();
         let mut attendant = campaign.attendant(run);
@@ -289,20 +296,36 @@ impl Conducting<'_> {
         run: &PlannedRun,
         target: &Target,
         found: &Found,
-        facts: Option<&DirectoryFacts>,
+        [facts, there]: [Option<&DirectoryFacts>; 2],
         beside: Option<&Beside>,
     ) -> Result<(RunRecord, Option<PathBuf>), Failure> {
         let (options, point) = (&self.campaign.options, &run.point);
         let mut trust = doubts(self.campaign, point);
-        let device = facts.and_then(|facts| facts.file_system.device_number());
-        let spool_parent = choose_spool(found, device.as_slice(), &mut trust);
+        trust.extend(on_one_file_system(facts, there));
+        let devices: Vec<u64> =
+            facts.into_iter().chain(there).filter_map(|facts| facts.file_system.device_number()).collect();
+        let spool_parent = choose_spool(found, &devices, &mut trust);
         let id = new_run_id(found)?;
         if self.id.is_none() {
             self.conductor = Some(Conductor::of(&id)?);
         }
         let campaign = self.id.get_or_insert_with(|| id.clone()).clone();
-        let name = target.to_string();
         let ground = benched(&point.spec.workload)?.ground();
+        let record_of = |target: &Target, facts: Option<&DirectoryFacts>| TargetRecord {
+            name: target.to_string(),
+            backend: target.kind().into(),
+            working_place: facts
+                .filter(|_| ground == Ground::WorkingPlace)
+                .map(|facts| working_place(&facts.path, &options.working_name)),
+            file_system: facts.map(|facts| facts.file_system.clone()),
+            unanswered_ns: None,
+            contact: None,
+            failure: None,
+        };
+        let copy_to = point.copy_to.iter().zip(there);
+        let copy_to = copy_to.map(|(target, there)| (target.with_directory(&there.path), there));
+        let mut targets = vec![record_of(target, facts)];
+        targets.extend(copy_to.map(|(target, there)| record_of(&target, Some(there))));
         let beginning = Beginning {
             id,
             membership: Membership {
@@ -313,20 +336,11 @@ impl Conducting<'_> {
                 repetition: run.repetition,
             },
             labels: self.campaign.labels(point).into_iter().collect(),
-            spec: RunSpec { targets: vec![name.clone()], ..point.spec.clone() },
-            targets: std::iter::once(TargetRecord {
-                name,
-                backend: target.kind().into(),
-                working_place: facts
-                    .filter(|_| ground == Ground::WorkingPlace)
-                    .map(|facts| working_place(&facts.path, &options.working_name)),
-                file_system: facts.map(|facts| facts.file_system.clone()),
-                unanswered_ns: None,
-                contact: None,
-                failure: None,
-            })
-            .chain(beside.and_then(Beside::target))
-            .collect(),
+            spec: RunSpec {
+                targets: targets.iter().map(|target| target.name.clone()).collect(),
+                ..point.spec.clone()
+            },
+            targets: targets.into_iter().chain(beside.and_then(Beside::target)).collect(),
             clients: (0..point.spec.clients)
                 .map(|rank| ClientRecord::new(ClientId(rank), TargetIndex(0), rank))
                 .chain(beside.into_iter().flat_map(Beside::clients))
@@ -364,11 +378,18 @@ fn not_begun(how: &str) -> Failure {
     Failure { code: ExitCode::Incomplete, sentence: format!("{how}: the run was not begun") }
 }
 
-/// What the scout found out about the directory of the target, if it is one.
-fn facts_of(directory: Option<&Path>, found: &Found) -> Result<Option<DirectoryFacts>, Failure> {
-    let (Some(directory), Some(answer)) = (directory, found.directories.first()) else { return Ok(None) };
+/// What the scouts found out about the directories of the targets, as far as they are some.
+fn facts_of(directories: &[PathBuf], found: &Found) -> Result<Vec<DirectoryFacts>, Failure> {
+    directories
+        .iter()
+        .zip(&found.directories)
+        .map(|(directory, answer)| facts_in(directory, answer))
+        .collect()
+}
+
+fn facts_in(directory: &Path, answer: &Answer<ScoutAnswer>) -> Result<DirectoryFacts, Failure> {
     match answer {
-        Answer::Given(Ok(facts)) => Ok(Some(facts.clone())),
+        Answer::Given(Ok(facts)) => Ok(facts.clone()),
         Answer::Given(Err(sentence)) => Err(Failure::unusable(sentence)),
         Answer::None { age, .. } => Err(Failure {
             code: ExitCode::Incomplete,
@@ -380,13 +401,27 @@ fn facts_of(directory: Option<&Path>, found: &Found) -> Result<Option<DirectoryF
     }
 }
 
+/// Files and their copies have room each in its own place; in one file system, both.
 fn refuse_too_little_space(
-    facts: Option<&DirectoryFacts>,
+    [facts, there]: [Option<&DirectoryFacts>; 2],
     bench: &dyn Benched,
     clients: u32,
 ) -> Result<(), Failure> {
-    let Some(facts) = facts.filter(|_| bench.makes_working_set()) else { return Ok(()) };
-    let (needed, (sizes, numbers)) = (bench.bytes_held(clients), bench.sizes());
+    let share = match facts.zip(there) {
+        Some((facts, there)) if !are_one(facts, there) => 2,
+        _ => 1,
+    };
+    let mut places = facts.into_iter().chain(there).filter(|_| bench.makes_working_set());
+    let (bytes, objects) = (bench.bytes_held(clients) / share, bench.objects_held(clients) / share);
+    places.try_for_each(|facts| refuse_full(facts, bench, (bytes, objects)))
+}
+
+fn refuse_full(
+    facts: &DirectoryFacts,
+    bench: &dyn Benched,
+    (needed, objects): (u64, u64),
+) -> Result<(), Failure> {
+    let (sizes, numbers) = bench.sizes();
     if let Some(free) = facts.file_system.free_bytes
         && free < needed
     {
@@ -397,7 +432,6 @@ fn refuse_too_little_space(
             format_bytes(needed)
         )));
     }
-    let objects = bench.objects_held(clients);
     if let Some(free) = facts.file_system.free_inodes
         // File systems that make inodes as they go report none at all.
         && free > 0

@@ -3,7 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use iolag_backend::{Backend, BackendError, CacheMaker, Copying, Session, SessionOptions, TagTable, Tree};
+use iolag_backend::{
+    Backend, BackendError, CacheMaker, Copying, OtherPlace, Session, SessionOptions, TagTable, Tree,
+};
 use iolag_keeper::Exchange;
 use iolag_model::{
     CacheState, ClientId, Durability, MonotonicClock, Nanoseconds, Role, RunSpec, StageRecord, StreamIo,
@@ -29,6 +31,8 @@ pub(super) struct Floor<'a> {
     pub exchange: &'a Exchange,
     /// The clients that run here.
     pub clients: Range<u32>,
+    /// Where copies are made, if not here.
+    pub copy_to: Option<Arc<dyn OtherPlace>>,
     /// Who makes caches cold or warm for the first of them, where that is asked for.
     pub caches: Option<Arc<dyn CacheMaker>>,
     /// What they say where by.
@@ -249,6 +253,7 @@ mod tests {
             backend: &backend,
             exchange: &Exchange::new(2, 1 << 20).unwrap(),
             clients: 0..2,
+            copy_to: None,
             caches: None,
             tags: Arc::new(TagTable::new(|_, _| Some(7))),
         };

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use iolag_backend::{
-    Backend, BackendError, CacheMaker, Descriptors, Place, PlaceProof, PosixBackend, Target,
+    Backend, BackendError, CacheMaker, Descriptors, OtherPlace, Place, PlaceProof, PosixBackend, Target,
 };
 use iolag_keeper::{Exchange, Outbox};
 use iolag_model::{MonotonicClock, PlaceMaker, RunSpec, StageRecord};
@@ -13,6 +13,7 @@ use iolag_workload::{DriveEnd, can_unshare};
 
 use crate::bench::caches::{Making, Preparer, patience};
 use crate::bench::floor::Floor;
+use crate::bench::stream::copying::make_place;
 use crate::bench::{Benched, Ground, benched};
 use crate::calibration::calibrate;
 use crate::messages::{FromMeasurer, MeasurerEnd, tags_of_run, tell, tell_placed};
@@ -28,6 +29,8 @@ pub struct BenchAssignment {
     pub target: Target,
     /// The working place in it.
     pub place: Placed,
+    /// The working place of copies, if that is another one.
+    pub copy_place: Option<Placed>,
     /// Who makes it.
     pub maker: PlaceMaker,
     /// The run's spec.
@@ -101,6 +104,7 @@ fn floor<'a>(
         backend,
         exchange,
         clients: clients.clone(),
+        copy_to: None,
         caches: None,
         tags: Arc::new(tags_of_run(exchange)),
     }
@@ -122,6 +126,9 @@ fn try_measure(
             assignment.target
         ));
     }
+    // Both are noted before anything is made in either: the clients wait for the other one.
+    let copy_to = assignment.copy_place.as_ref();
+    let copy_to = copy_to.map(|placed| make_place(placed, &assignment.maker, outbox)).transpose()?;
     let place = match (bench.ground(), bench.makes_working_set()) {
         (Ground::Tree, _) => None,
         (Ground::WorkingPlace, true) => {
@@ -145,19 +152,27 @@ fn try_measure(
         preparer.map(|preparer| scope.spawn(|| preparer.serve(outbox)));
         let caches = making.map(|making| Arc::new(making) as Arc<dyn CacheMaker>);
         // Who serves ends when nobody can ask any more.
-        bench.measure(&Floor { caches, ..floor(assignment, clients, backend.as_ref(), exchange) })
+        let copy_to = copy_to.clone().map(|place| place as Arc<dyn OtherPlace>);
+        bench.measure(&Floor { copy_to, caches, ..floor(assignment, clients, backend.as_ref(), exchange) })
     })?;
+    let copy_to = copy_to.as_deref().map(|backend| backend as &dyn Backend);
+    let backends: Vec<&dyn Backend> = std::iter::once(backend.as_ref()).chain(copy_to).collect();
     end.doubts.drain(..).for_each(|doubt| tell(outbox, &FromMeasurer::Doubt(doubt)));
-    // Who looks for it by its path finds nothing, as if it were removed.
-    if let Err(moved) = backend.refuse_moved() {
-        end.removed = true;
-        end.leftovers.push(moved.to_string());
+    let outlives = assignment.target.semantics().place != PlaceProof::Process;
+    let keeper_removes = outlives && bench.makes_working_set();
+    let removes = driven != DriveEnd::Stopped && bench.removes_working_set();
+    let mut are_removed = true;
+    for backend in backends {
+        are_removed &= match backend.refuse_moved() {
+            Ok(()) => removes && remove_place(backend, keeper_removes, &mut end.leftovers),
+            // Who looks for it by its path finds nothing, as if it were removed.
+            Err(moved) => {
+                end.leftovers.push(moved.to_string());
+                true
+            }
+        };
     }
-    if driven != DriveEnd::Stopped && bench.removes_working_set() && end.leftovers.is_empty() {
-        let outlives = assignment.target.semantics().place != PlaceProof::Process;
-        let keeper_removes = outlives && bench.makes_working_set();
-        remove_place(backend.as_ref(), keeper_removes, &mut end);
-    }
+    end.removed = are_removed;
     Ok(end)
 }
 
@@ -183,17 +198,18 @@ fn prepare_caches(
     made.map(Some).map_err(|failure| failure.sentence)
 }
 
-fn remove_place(backend: &dyn Backend, keeper_removes: bool, end: &mut MeasurerEnd) {
+/// Whether it did, but for what is told to be left.
+fn remove_place(backend: &dyn Backend, keeper_removes: bool, leftovers: &mut Vec<String>) -> bool {
     match backend.remove_place() {
-        Ok(leftovers) => {
-            end.removed = true;
-            end.leftovers =
-                leftovers.into_iter().map(|left| format!("{} is left: {}", left.path, left.reason)).collect();
+        Ok(left) => {
+            leftovers.extend(left.into_iter().map(|left| format!("{} is left: {}", left.path, left.reason)));
+            return true;
         }
         // The keeper tries a directory once more, and tells.
         Err(_) if keeper_removes => {}
-        Err(error) => end.leftovers.push(error.to_string()),
+        Err(error) => leftovers.push(error.to_string()),
     }
+    false
 }
 
 /// What to know where clients cannot have descriptor tables of their own.

@@ -16,6 +16,7 @@ use crate::bench::caches::deadlines;
 use crate::bench::campaign::{Campaign, Point};
 use crate::bench::options::{BenchOptions, Crew, Repeating};
 use crate::bench::sides::Side;
+use crate::bench::stream::copying::destinations;
 use crate::contact::scout;
 use crate::environment::limits::{Limits, Needs, Tables};
 use crate::failure::Failure;
@@ -62,7 +63,12 @@ pub fn plan_bench<V>(
                 coordinates.extend(side.name.iter().map(|name| ("side".to_owned(), name.clone())));
                 coordinates.insert("target".to_owned(), side.target.to_string());
                 coordinates.insert(options.crew.coordinate().to_owned(), clients.to_string());
-                points.push(Point { spec, side: side.clone(), coordinates, doubt });
+                let point = Point { spec, side: side.clone(), copy_to: None, coordinates, doubt };
+                points.extend(
+                    destinations(&point.spec.workload, side, &sides)
+                        .into_iter()
+                        .map(|to| point.copied_to(to)),
+                );
             }
         }
     }

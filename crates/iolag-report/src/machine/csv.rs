@@ -43,7 +43,11 @@ fn fields(run: &RunRecord, summary: &Summary) -> Vec<String> {
     let is_in_memory = beside.is_some_and(|beside| beside.standpoint == Standpoint::Control);
     let target = match key.target.or_else(|| run.control().filter(|_| is_in_memory)) {
         Some(target) => run.targets.get(usize::from(target.0)),
-        None => run.targets.first().filter(|_| run.measured_targets().len() == 1),
+        // No client of the load works on a second target, to which is copied.
+        None => {
+            let mut load = run.clients.iter().filter(|client| client.role.is_load());
+            run.targets.first().filter(|_| load.all(|client| client.target.0 == 0))
+        }
     };
     let durations = &summary.durations;
     let mut fields = vec![

@@ -4,7 +4,7 @@ use iolag_backend::{Backend, BackendError, Descriptors, Request, Session, Sessio
 use iolag_keeper::{Exchange, Outbox};
 use iolag_model::{
     BesideRecord, BystanderSpec, BystanderTask, ClientId, LoadTime, MonotonicClock, Nanoseconds, Operation,
-    StageIndex, Standpoint, TargetIndex,
+    StageIndex, Standpoint,
 };
 use iolag_workload::{
     Asks, BystanderClient, BystanderSession, ClientLoop, DriveOptions, IfNotOpen, Job, Own, run_threads,
@@ -15,9 +15,6 @@ use crate::messages::{FromMeasurer, MeasurerEnd, make_place, tell};
 use crate::run::conduct::GroupPlan;
 
 const SECOND_NS: f64 = 1e9;
-
-/// The target of the control.
-pub(super) const CONTROL: TargetIndex = TargetIndex(1);
 
 /// A bystander, or a control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +41,8 @@ pub(in crate::bench) struct BystanderAssignment {
     pub beside: BesideRecord,
     /// Where a control works: the directory, and the name of its working place.
     pub control: Option<(String, String)>,
+    /// The number of its target.
+    pub control_target: u16,
 }
 
 /// The process. What becomes of it is no failure of the run.
@@ -129,11 +128,12 @@ fn measure_in_memory(
     exchange: &Exchange,
     outbox: &Outbox,
 ) -> Result<Vec<String>, String> {
-    let backend = make_place(CONTROL.0, (path, name), &assignment.load.maker, outbox).map_err(in_words)?;
+    let target = assignment.control_target;
+    let backend = make_place(target, (path, name), &assignment.load.maker, outbox).map_err(in_words)?;
     assignment.wait_until_noted(exchange);
     let measured = run(assignment, &backend, exchange);
     let left = backend.remove_place().map_err(in_words)?;
-    tell(outbox, &FromMeasurer::Removed { target: CONTROL.0 });
+    tell(outbox, &FromMeasurer::Removed { target });
     measured?;
     Ok(left.into_iter().map(|left| format!("{} is left: {}", left.path, left.reason)).collect())
 }

@@ -10,7 +10,7 @@ use iolag_model::{
     Standpoint, TargetIndex, TargetRecord,
 };
 
-use crate::bench::beside::measurer::{Bystander, BystanderAssignment, CONTROL};
+use crate::bench::beside::measurer::{Bystander, BystanderAssignment};
 use crate::bench::measurer::BenchAssignment;
 use crate::bench::{Benched, Ground, benched};
 use crate::failure::Failure;
@@ -27,6 +27,8 @@ pub(super) struct Beside {
     spec: BystanderSpec,
     standpoints: Vec<Standpoint>,
     control: Option<DirectoryFacts>,
+    /// The number of its target, which follows those that are measured.
+    control_target: TargetIndex,
     /// Clients of the load: theirs are the first numbers.
     load: u32,
 }
@@ -37,7 +39,13 @@ impl Beside {
         let bystander = spec.bystander.clone()?;
         let can_stand = |standpoint: &Standpoint| *standpoint != Standpoint::Control || control.is_some();
         let standpoints = bench.standpoints().iter().copied().filter(can_stand).collect();
-        Some(Self { spec: bystander, standpoints, control: control.cloned(), load: spec.clients })
+        Some(Self {
+            spec: bystander,
+            standpoints,
+            control: control.cloned(),
+            control_target: TargetIndex(spec.targets.len() as u16),
+            load: spec.clients,
+        })
     }
 
     /// All of them, by their places.
@@ -60,7 +68,9 @@ impl Beside {
         let mut controls = 0..;
         self.bystanders().into_iter().map(move |Bystander { client, standpoint, .. }| {
             let (role, target, rank) = match standpoint {
-                Standpoint::Control => (Role::Control, CONTROL, controls.next().unwrap_or_default()),
+                Standpoint::Control => {
+                    (Role::Control, self.control_target, controls.next().unwrap_or_default())
+                }
                 _ => (Role::Bystander, LOADED, client),
             };
             ClientRecord { role, ..ClientRecord::new(ClientId(client), target, rank) }
@@ -91,6 +101,7 @@ impl Beside {
                 all: bystanders.len() as u32,
                 beside: record.beside.clone().unwrap_or_default(),
                 control: self.control_place(&record.id).filter(|_| *standpoint == Standpoint::Control),
+                control_target: self.control_target.0,
             }
         };
         let all = self.standpoints.iter().map(in_place);

@@ -1,8 +1,11 @@
 //! The streams of a campaign side by side, for a terminal: a line for each run.
 
-use iolag_analysis::{StreamAnalysis, StreamPhase};
-use iolag_model::{Nanoseconds, Phase, exact_bytes, format_duration};
+use std::collections::BTreeSet;
 
+use iolag_analysis::{StreamAnalysis, StreamCopies, StreamPhase};
+use iolag_model::{Nanoseconds, Phase, counted, exact_bytes, format_duration};
+
+use super::matrix::{Copied, CopyKind, matrix};
 use crate::text::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
 use crate::words::numbers::{NOTHING, percentage, throughput};
 
@@ -13,6 +16,8 @@ pub struct StreamRun<'a> {
     pub id: &'a str,
     /// Its side or target, secrets removed.
     pub target: &'a str,
+    /// Where copies were made, if a run tells that from others of the campaign.
+    pub copy_to: Option<&'a str>,
     /// Clients.
     pub clients: u32,
     /// Bytes of a block.
@@ -27,8 +32,9 @@ pub struct StreamRun<'a> {
 pub fn streams_text(runs: &[StreamRun<'_>], colour: Colour) -> String {
     let heading = colour.paint(Tone::Strong, "All runs of this campaign");
     format!(
-        "{heading}\n(bytes per second; processor time of the time that passed)\n\n{}\n",
-        table(runs).render(colour)
+        "{heading}\n(bytes per second; processor time of the time that passed)\n\n{}\n{}",
+        table(runs).render(colour),
+        copies_text(runs, colour)
     )
 }
 
@@ -46,14 +52,17 @@ fn phases(runs: &[StreamRun<'_>]) -> Vec<Phase> {
 fn table(runs: &[StreamRun<'_>]) -> Table {
     let (left, right) = (Side::Left, Side::Right);
     let phases = phases(runs);
+    let has_copies = runs.iter().any(|run| run.copy_to.is_some());
     let has_caches = runs.iter().any(|run| drop_time(run.analysis).is_some());
     let mut names = columns([
         ("  run", left),
         ("target", left),
+        ("copied to", left),
         ("clients", right),
         ("block", right),
         ("repetition", right),
     ]);
+    names.retain(|(name, _)| has_copies || name != "copied to");
     names.extend(columns([("caches took", right)]).into_iter().filter(|_| has_caches));
     let of_phase = |phase: &Phase| ColumnGroup {
         title: phase.to_string(),
@@ -62,13 +71,13 @@ fn table(runs: &[StreamRun<'_>]) -> Table {
     let first = ColumnGroup { title: String::new(), columns: names };
     let mut table = Table::new(std::iter::once(first).chain(phases.iter().map(of_phase)).collect());
     for run in runs {
-        let mut cells = vec![
-            Cell::new(format!("  {}", run.id)),
-            Cell::new(run.target),
+        let mut cells = vec![Cell::new(format!("  {}", run.id)), Cell::new(run.target)];
+        cells.extend(has_copies.then(|| Cell::new(run.copy_to.unwrap_or(NOTHING))));
+        cells.extend([
             Cell::new(run.clients.to_string()),
             Cell::new(exact_bytes(run.block_bytes)),
             Cell::new(run.repetition.to_string()),
-        ];
+        ]);
         let took = || drop_time(run.analysis).map_or_else(|| NOTHING.to_owned(), format_duration);
         cells.extend(has_caches.then(|| Cell::new(took())));
         cells.extend(phases.iter().flat_map(|phase| of_run(run.analysis, *phase)).map(Cell::new));
@@ -90,4 +99,32 @@ fn of_run(analysis: &StreamAnalysis, phase: Phase) -> [String; 2] {
 /// The longest of a run: what the first time writes back and drops is the most.
 fn drop_time(analysis: &StreamAnalysis) -> Option<Nanoseconds> {
     analysis.stages.iter().filter_map(|stage| Some(stage.caches?.time_ns)).max()
+}
+
+/// A matrix for each number of clients and size of blocks; nothing of a campaign without copies between targets.
+fn copies_text(runs: &[StreamRun<'_>], colour: Colour) -> String {
+    let between: Vec<&StreamRun<'_>> = runs.iter().filter(|run| run.copy_to.is_some()).collect();
+    let variants: BTreeSet<(u32, u64)> = between.iter().map(|run| (run.clients, run.block_bytes)).collect();
+    let mut text = String::new();
+    for (clients, block_bytes) in variants {
+        let own = between.iter().filter(|run| (run.clients, run.block_bytes) == (clients, block_bytes));
+        let copies: Vec<Copied<'_>> = own.flat_map(|run| copied(run)).collect();
+        text.push_str(&format!(
+            "\nCopied between the targets, in bytes per second (the median where there are several): {}, blocks of {}\n\n{}",
+            counted(u64::from(clients), "client", "clients"),
+            exact_bytes(block_bytes),
+            matrix(&copies).render(colour)
+        ));
+    }
+    text
+}
+
+fn copied<'a>(run: &'a StreamRun<'_>) -> impl Iterator<Item = Copied<'a>> {
+    let are_clones = run.analysis.copies.as_ref().is_some_and(StreamCopies::are_clones);
+    let kind = if are_clones { CopyKind::Clone } else { CopyKind::Moved };
+    let copies = run.analysis.phases.iter().filter(|phase| phase.phase == Phase::Copy);
+    copies.filter_map(move |phase| {
+        let bytes_per_second = phase.bytes_per_second?;
+        Some(Copied { from: run.target, to: run.copy_to?, bytes_per_second, kind })
+    })
 }

@@ -8,7 +8,7 @@ use iolag_analysis::{MetadataAnalysis, RunAnalysis, analyse_metadata, analyse_ru
 use iolag_conduct::{
     Campaign, Conductor, ExitCode, Failure, PlannedRun, Stored, not_put_back, summarise, values_of,
 };
-use iolag_model::{RunId, RunRecord, RunState, counted, format_bytes, format_count};
+use iolag_model::{RunId, RunRecord, RunState, counted, format_bytes, format_count, one_line};
 use iolag_report::{CampaignRun, StreamRun, campaign_text, copies_text, streams_text};
 use iolag_store::RunDirectory;
 use serde::{Deserialize, Serialize};
@@ -133,9 +133,11 @@ pub fn title(run: &PlannedRun) -> String {
         precreated_objects(run).map(|objects| format!(", {} objects per dataset", format_count(objects)));
     let blocks = run.point.spec.workload.stream();
     let blocks = blocks.map(|stream| format!(", blocks of {}", format_bytes(stream.block_bytes)));
+    let copies = run.point.copied_to_side().map(|to| format!(", copies to {}", one_line(to)));
     format!(
-        "{}, {}{}, repetition {}",
+        "{}{}, {}{}, repetition {}",
         run.point.side.shown(),
+        copies.unwrap_or_default(),
         clients,
         objects.or(blocks).unwrap_or_default(),
         run.repetition
@@ -180,6 +182,7 @@ fn text_of_streams(runs: &[(&PlannedRun, &Stored)], analyses: &[RunAnalysis], lo
             rows.push(StreamRun {
                 id: stored.record.id.as_str(),
                 target,
+                copy_to: run.point.copied_to_side(),
                 clients: run.point.spec.clients,
                 block_bytes: spec.block_bytes,
                 repetition: run.repetition,

@@ -161,3 +161,73 @@ fn a_plan_and_the_command_of_a_run_say_who_copies() {
     let page = std::fs::read_to_string(page).unwrap();
     assert!(page.contains("--phases write,copy") && page.contains("--copy-with cp"), "{page}");
 }
+
+#[test]
+fn between_targets_each_pair_has_a_run_and_both_are_left_as_they_were() {
+    let user = User::new();
+    let (a, b) = (user.directory("a"), user.directory("b"));
+    let words = [
+        "bench",
+        "stream",
+        "a",
+        "b",
+        "-s",
+        "260KiB",
+        "-b",
+        "64KiB",
+        "-n",
+        "2",
+        "--phases",
+        "write,copy",
+        "--verify",
+    ];
+    let said = user.fine(&words);
+    assert!(said.output.contains("Copied between the targets, in bytes per second"), "{said:?}");
+    for (from, to) in [(&a, &a), (&a, &b), (&b, &a), (&b, &b)] {
+        assert!(
+            said.output.contains(&format!("{from}, copies to {to}, 2 clients")),
+            "{from} to {to}: {said:?}"
+        );
+    }
+    let told = said.output.replace("\n      ", " ");
+    assert_eq!(told.matches("lie on one file system").count(), 2, "{said:?}");
+    assert!(said.errors.contains(&format!("measuring {a}, copies to {b}, with 2 clients")), "{said:?}");
+    for place in [&a, &b] {
+        assert_eq!(std::fs::read_dir(place).unwrap().count(), 0);
+    }
+    let listed = user.fine(&["list"]).output;
+    assert_eq!(listed.matches("stream, write, copy").count(), 4, "{listed}");
+    let run = user.document("last");
+    assert_eq!(phase(&run, "copy")["bytes"], (2 * 260) << 10);
+    assert_eq!(attempts(&run, 3, "stream.compare"), 2);
+    // What is resumed has all of them.
+    let again = user.fine(&[words.as_slice(), &["--resume", "last"]].concat());
+    assert_eq!(user.fine(&["list"]).output.matches("stream, write, copy").count(), 4, "{again:?}");
+}
+
+#[test]
+fn a_program_that_hangs_between_two_places_leaves_nothing_in_either() {
+    let user = with_cp("exec sleep 600");
+    let (a, b) = (user.directory("a"), user.directory("b"));
+    let mut command = user.command(env!("CARGO_BIN_EXE_iolag"));
+    command.env("PATH", format!("{}:/usr/bin:/bin", user.path("bin").display()));
+    command.args([
+        "bench",
+        "stream",
+        "a",
+        "b",
+        "-s",
+        "64KiB",
+        "--phases",
+        "write,copy",
+        "--copy-with",
+        "cp",
+        "-q",
+    ]);
+    command.args(["--deadline", "1s"]);
+    let said = said(command);
+    assert_eq!(said.code, 4, "{said:?}");
+    for place in [&a, &b] {
+        assert_eq!(std::fs::read_dir(place).unwrap().count(), 0, "{said:?}");
+    }
+}

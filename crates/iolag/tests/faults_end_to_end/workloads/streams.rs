@@ -156,3 +156,20 @@ fn a_copy_for_which_there_is_no_room_is_refused_before_the_first_byte() {
     assert!(!done.stdout.contains("clone"), "{done:?}");
     assert_eq!(leftovers(mount.path()).len(), 0);
 }
+
+#[test]
+fn between_file_systems_the_fallback_is_named_and_each_needs_room_for_its_own_only() {
+    let scene = Scene::new();
+    let (Some(ext4), Some(tmpfs)) = (LoopMount::ext4(24), TmpfsMount::new(12 << 20)) else { return };
+    let (from, to) = (ext4.path().to_str().unwrap(), tmpfs.path().to_str().unwrap());
+    let words = ["bench", "stream", from, to, "-s", "8MiB", "--phases", "write,copy", "--verify"];
+    let done = scene.run(&[words.as_slice(), &["--copy-with", "copy_file_range", "-q"]].concat());
+    // Of the tmpfs with itself there is no room for both.
+    assert_eq!(done.code, Some(3), "{done:?}");
+    assert!(done.stderr.contains("the working set needs 16.0 MiB"), "{done:?}");
+    let told = done.stdout.replace("\n      ", " ");
+    let fallback = "reading and writing (loop) did the work of copy_file_range";
+    assert_eq!(told.matches(fallback).count(), 2, "{done:?}");
+    assert!(!told.contains("lie on one file system"), "{done:?}");
+    assert_eq!((leftovers(ext4.path()).len(), leftovers(tmpfs.path()).len()), (0, 0));
+}

@@ -1,29 +1,24 @@
 //! A stream: its campaign, and what a client does in its measurer.
 
+pub(super) mod copying;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use iolag_backend::Copying;
 use iolag_model::{
-    CopyWith, Nanoseconds, OnHang, Operation, Role, RunSpec, StageRecord, Standpoint, StreamEngine,
-    StreamSpec, Trust, WorkloadSpec, exact_bytes, format_bytes,
+    StageRecord, Standpoint, StreamEngine, StreamSpec, WorkloadSpec, exact_bytes, format_bytes,
 };
-use iolag_workload::{
-    Copies, CopyPlace, Cp, DriveEnd, PROGRAM_GRACE, StreamClient, StreamFault, StreamLedger, Workload,
-};
+use iolag_workload::{Copies, CopyPlace, DriveEnd, StreamClient, StreamFault, StreamLedger, Workload};
 
 use crate::bench::Benched;
 use crate::bench::campaign::Campaign;
 use crate::bench::floor::{Floor, Sessions, processor_time};
 use crate::bench::options::BenchOptions;
 use crate::bench::plan::{plan_bench, refuse_empty, refuse_equal};
-use crate::contact::scout::{Answer, ask};
+use crate::bench::stream::copying::{copying_with, longest, refuse_copies, refused};
 use crate::environment::limits::Limits;
 use crate::failure::Failure;
 use crate::messages::MeasurerEnd;
-
-/// How long looking for a program may take.
-const PATIENCE: Nanoseconds = Nanoseconds::from_seconds(5);
 
 /// How large the file of each client is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -76,35 +71,6 @@ pub fn plan_stream(
     plan_bench(options, &variants, workload, limits)
 }
 
-/// What only files have, and a program that is not there.
-fn refuse_copies(options: &BenchOptions, spec: &StreamSpec) -> Result<(), Failure> {
-    let Some(with) = spec.copy_with.filter(|with| *with != CopyWith::Loop && spec.copies()) else {
-        return Ok(());
-    };
-    if let Some(side) = options.sides.iter().find(|side| side.target.directory().is_none()) {
-        return Err(Failure::usage(format!(
-            "--copy-with {with} is for directories, and {} is none: choose --copy-with loop, or name a directory",
-            side.shown()
-        )));
-    }
-    if with != CopyWith::Cp {
-        return Ok(());
-    }
-    match ask("scout", PATIENCE, || find_cp().is_some())? {
-        Answer::Given(true) => Ok(()),
-        Answer::Given(false) => Err(Failure::usage(
-            "there is no program cp in $PATH: choose --copy-with loop, or put its directory into $PATH",
-        )),
-        Answer::None { age, .. } => Err(Failure::unusable(format!(
-            "looking for cp in $PATH has not been answered for {age}: take what hangs out of $PATH, or choose --copy-with loop"
-        ))),
-    }
-}
-
-fn find_cp() -> Option<Cp> {
-    Cp::find(&std::env::var_os("PATH").unwrap_or_default())
-}
-
 impl Benched for StreamSpec {
     fn sizes(&self) -> (&'static str, &'static str) {
         ("--file-size or --clients", "--clients")
@@ -120,7 +86,7 @@ impl Benched for StreamSpec {
 
     fn measure(&self, floor: &Floor<'_>) -> Result<(DriveEnd, MeasurerEnd), String> {
         let ledger = StreamLedger::default();
-        let copying = self.copy_with.map(copying_with);
+        let copying = self.copy_with.map(|with| copying_with(with, floor.copy_to.clone()));
         let sessions = Sessions {
             verification: self.verification,
             stream_io: self.io,
@@ -129,7 +95,8 @@ impl Benched for StreamSpec {
             lanes: (self.engine == StreamEngine::IoUring).then_some(self.depth),
             ..Sessions::default()
         };
-        let copies = Copies { place: CopyPlace::Beside, longest: longest(floor.spec) };
+        let place = if floor.copy_to.is_some() { CopyPlace::Elsewhere } else { CopyPlace::Beside };
+        let copies = Copies { place, longest: longest(floor.spec) };
         let client = |rank| {
             let (of_run, stages) = ((rank, floor.spec.seed), Arc::clone(floor.stages));
             StreamClient::new(self, of_run, copies, stages, ledger.clone(), processor_time)
@@ -140,34 +107,6 @@ impl Benched for StreamSpec {
         let doubts = copying.as_ref().and_then(refused).into_iter().collect();
         Ok((driven, MeasurerEnd { working_set_faults, doubts, ..MeasurerEnd::default() }))
     }
-}
-
-fn copying_with(with: CopyWith) -> Copying {
-    let program = find_cp().filter(|_| with == CopyWith::Cp).map(|cp| Arc::new(cp) as Arc<_>);
-    Copying { program, ..Copying::new(with) }
-}
-
-/// How long a program may take: whoever waits for what hangs waits for that, too.
-fn longest(spec: &RunSpec) -> Nanoseconds {
-    match spec.on_hang {
-        OnHang::Wait => Nanoseconds(u64::MAX),
-        OnHang::Continue | OnHang::Stop => {
-            let deadline = spec.deadlines_of(Role::Load).of(Operation::StreamCp);
-            Nanoseconds(deadline.0.saturating_sub(PROGRAM_GRACE.0))
-        }
-    }
-}
-
-/// That the kernel did not copy by itself.
-fn refused(copying: &Copying) -> Option<Trust> {
-    let code = copying.refused.get()?;
-    Some(Trust {
-        doubt: format!(
-            "the kernel does not copy between these files ({code}): reading and writing (loop) did the work of copy_file_range"
-        ),
-        advice: "choose --copy-with loop, or targets between which it does, on one file system as a rule"
-            .to_owned(),
-    })
 }
 
 /// As in `client 0 broke off write after 1.20 GiB of 4 GiB: stream.write failed: no space left (errno 28)`.
