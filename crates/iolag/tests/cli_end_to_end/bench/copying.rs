@@ -67,6 +67,11 @@ fn each_way_of_copying_copies_all_of_each_file_as_it_is_and_leaves_nothing() {
     user.fine(&["bench", "stream", "d", "-s", "1MiB", "-b", "64KiB", "--phases", "write,copy", "-q"]);
     let said = user.fine(&["show", "last"]).output;
     assert!(said.contains("\nWrite ") && said.contains(", copy "), "{said}");
+    // It is compared as other phases are.
+    let first = user.record()["id"].as_str().unwrap().to_owned();
+    user.fine(&["bench", "stream", "d", "-s", "1MiB", "-b", "64KiB", "--phases", "write,copy", "-q"]);
+    let compared = user.fine(&["compare", &first, "last"]).output;
+    assert!(compared.contains("stream.copy"), "{compared}");
 }
 
 #[test]
