@@ -13,10 +13,9 @@ use iolag_workload::{DriveEnd, can_unshare};
 
 use crate::bench::caches::{Making, Preparer, patience};
 use crate::bench::floor::Floor;
-use crate::bench::stream::copying::make_place;
 use crate::bench::{Benched, Ground, benched};
 use crate::calibration::calibrate;
-use crate::messages::{FromMeasurer, MeasurerEnd, tags_of_run, tell, tell_placed};
+use crate::messages::{FromMeasurer, MeasurerEnd, make_place, tags_of_run, tell, tell_placed};
 use crate::placed::Placed;
 
 /// The client whose measurer makes the working place.
@@ -127,8 +126,10 @@ fn try_measure(
         ));
     }
     // Both are noted before anything is made in either: the clients wait for the other one.
-    let copy_to = assignment.copy_place.as_ref();
-    let copy_to = copy_to.map(|placed| make_place(placed, &assignment.maker, outbox)).transpose()?;
+    let make = |placed: &Placed| {
+        make_place(placed.target, (&placed.path, &placed.name), &assignment.maker, outbox).map(Arc::new)
+    };
+    let copy_to = assignment.copy_place.as_ref().map(make).transpose().map_err(sentence)?;
     let place = match (bench.ground(), bench.makes_working_set()) {
         (Ground::Tree, _) => None,
         (Ground::WorkingPlace, true) => {

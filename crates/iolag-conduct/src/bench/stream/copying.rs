@@ -2,19 +2,15 @@
 
 use std::sync::Arc;
 
-use iolag_backend::{Backend, Copying, OtherPlace, PosixBackend};
-use iolag_keeper::Outbox;
-use iolag_model::{
-    CopyWith, Nanoseconds, OnHang, Operation, PlaceMaker, Role, RunSpec, StreamSpec, Trust, WorkloadSpec,
-};
+use iolag_backend::{Copying, OtherPlace};
+use iolag_model::{CopyWith, Nanoseconds, OnHang, Operation, Role, RunSpec, StreamSpec, Trust, WorkloadSpec};
 use iolag_workload::{Cp, PROGRAM_GRACE};
 
 use crate::bench::options::BenchOptions;
 use crate::bench::sides::Side;
 use crate::contact::scout::{Answer, ask};
 use crate::failure::Failure;
-use crate::messages::{DirectoryFacts, FromMeasurer, tell, tell_placed};
-use crate::placed::Placed;
+use crate::messages::DirectoryFacts;
 
 /// How long looking for a program may take.
 const PATIENCE: Nanoseconds = Nanoseconds::from_seconds(5);
@@ -125,21 +121,4 @@ pub(in crate::bench) fn on_one_file_system(
 pub(in crate::bench) fn are_one(here: &DirectoryFacts, there: &DirectoryFacts) -> bool {
     let device = here.file_system.device_number();
     device.is_some() && device == there.file_system.device_number()
-}
-
-/// Makes the working place of copies, and has it noted.
-///
-/// # Errors
-/// If it cannot be made, as a sentence.
-pub(in crate::bench) fn make_place(
-    placed: &Placed,
-    maker: &PlaceMaker,
-    outbox: &Outbox,
-) -> Result<Arc<PosixBackend>, String> {
-    let backend = PosixBackend::new(placed.path.clone().into(), &placed.name);
-    let backend = backend.map_err(|error| error.to_string())?;
-    tell(outbox, &FromMeasurer::Placing(placed.clone()));
-    let place = backend.create_place(maker).map_err(|error| error.to_string())?;
-    tell_placed(outbox, placed.target, place);
-    Ok(Arc::new(backend))
 }
