@@ -398,8 +398,8 @@ pub enum BackendError {
     },
     /// The working place exists and has something in it.
     #[error(
-        "the working directory {path} is not empty: continue with --phases benchmark,cleanup if it holds a working set of \
-         iolag, else remove it or choose another target"
+        "the working directory {path} is not empty: if it holds a working set of iolag bench metadata, continue with --phases benchmark,cleanup, \
+         else remove it or choose another target"
     )]
     NotEmpty {
         /// The working place.
@@ -407,8 +407,8 @@ pub enum BackendError {
     },
     /// The working place is that of another run.
     #[error(
-        "the working directory {path} is that of run {run}: let that end if it still measures; else continue on its working set with \
-         --phases benchmark,cleanup, or remove it with iolag cleanup {run} (by hand, if no store knows that run any more)"
+        "the working directory {path} is that of run {run}: let that end if it still measures; else remove it with iolag cleanup {run} (by hand, if no store \
+         knows that run any more), or, after bench metadata, continue on its working set with --phases benchmark,cleanup"
     )]
     Claimed {
         /// The working place.

@@ -30,7 +30,7 @@ pub use bench::compared::{compare_campaign, unit_of_stored};
 pub use bench::conducting::{CampaignAttendant, CampaignEnd, conduct_campaign};
 pub use bench::conductor::Conductor;
 pub use bench::metadata::plan::plan_metadata;
-pub use bench::options::{BenchOptions, Crew, Repeating, bystander};
+pub use bench::options::{BenchOptions, CopyTo, Crew, Repeating, bystander};
 pub use bench::plan::plan_bench;
 pub use bench::set_up::plan_set_up;
 pub use bench::sides::putting_back::not_put_back;

@@ -218,7 +218,7 @@ mod tests {
         let cell = Cell { operation: Operation::Read, phase: None };
         let amounts = vec![(quantity, amount)];
         let value = CellValue { cell, target: TargetIndex(0), attempts: 9, amounts, processors: None };
-        RunValues { standing, cells: vec![value], caches: None, step: 0.0 }
+        RunValues { standing, cells: vec![value], caches: None, felt: Vec::new(), step: 0.0 }
     }
 
     fn rate(record: &RunRecord) -> (Configuration, Series, HistorySample) {
@@ -330,7 +330,13 @@ mod tests {
         let mut precreated = values(Standing::Whole, RunQuantity::Rate, RunAmount::Known(5.0));
         precreated.cells[0].cell.phase = Some(Phase::Precreate);
         assert_eq!(records_of_values(&record, &precreated), []);
-        let none = RunValues { standing: Standing::BrokenOff, cells: Vec::new(), caches: None, step: 0.0 };
+        let none = RunValues {
+            standing: Standing::BrokenOff,
+            cells: Vec::new(),
+            caches: None,
+            felt: Vec::new(),
+            step: 0.0,
+        };
         assert_eq!(records_of_values(&record, &none), []);
         let without_clock = RunRecord { anchors: Vec::new(), ..record.clone() };
         assert_eq!(

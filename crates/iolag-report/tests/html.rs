@@ -15,7 +15,7 @@ use iolag_report::{
 use scenario::{Scenario, one_after_the_other, three_directories, usb_stick};
 
 fn page_of(runs: &[ReportedRun<'_>]) -> String {
-    let report = HtmlReport { title: None, runs, written_realtime_ns: None };
+    let report = HtmlReport { title: None, runs, comparison: None, written_realtime_ns: None };
     let mut page = Vec::new();
     write_html(&report, Figures::new(Vec::new(), Vec::new()), &mut page).expect("a Vec takes everything");
     String::from_utf8(page).expect("it is text")

@@ -163,7 +163,7 @@ fn a_call_that_never_came_back_is_the_answer_whatever_else_there_is() {
 /// The page without its data and script.
 fn page_of(record: &RunRecord, analysis: &RunAnalysis) -> String {
     let runs = [ReportedRun { record, analysis }];
-    let report = HtmlReport { title: None, runs: &runs, written_realtime_ns: None };
+    let report = HtmlReport { title: None, runs: &runs, comparison: None, written_realtime_ns: None };
     let mut page = Vec::new();
     write_html(&report, Figures::new(Vec::new(), Vec::new()), &mut page).unwrap();
     let page = String::from_utf8(page).unwrap();

@@ -28,9 +28,11 @@ fn of_bench(record: &RunRecord, root: &Path, working_name: &str) -> String {
             "measuring {}{} with {}: {} of {} in blocks of {}; {} are written in all, at most {} are there at one time, in the directory \
              {working_name}; run {} in {}",
             one_line(&record.targets[0].name),
+            // Others than those of the spec are of who measures beside it.
             record
                 .targets
                 .get(1)
+                .filter(|_| record.spec.targets.len() > 1)
                 .map_or_else(String::new, |to| format!(", copies to {},", one_line(&to.name))),
             counted(clients.into(), "client", "clients"),
             phases.join(", "),

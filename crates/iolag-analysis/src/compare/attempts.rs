@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use super::cells::{Entry, Row};
 use super::doubt::Doubt;
+use super::rules::rule::FailRule;
 use super::table::LeftOut;
 use crate::run::values::RunQuantity;
 use crate::statistics::interval::ranks_and_shares::attempts_needed;
@@ -49,19 +50,24 @@ pub(super) fn too_few(row: &Row, quantity: RunQuantity) -> Option<Vec<Option<u64
     (least < attempts_needed(tail) && factor > SAME_FACTOR).then_some(of_sides)
 }
 
-/// The rows that are not compared by a quantity for that reason.
-pub(super) fn left_out(rows: &[Row], quantity: RunQuantity) -> Vec<LeftOut> {
-    let of_row = |row: &Row| {
-        let attempts = too_few(row, quantity)?;
-        Some(LeftOut::FewAttempts { key: row.key.clone(), quantity, attempts })
+/// The rows that are not compared by their quantity, or that of a rule, for that reason.
+pub(super) fn left_out(rows: &[Row], rules: &[FailRule]) -> Vec<LeftOut> {
+    let of_rules = || rules.iter().map(|rule| rule.quantity);
+    let quantities: BTreeSet<RunQuantity> = rows.iter().map(|row| row.quantity).chain(of_rules()).collect();
+    let of_quantity = |quantity: RunQuantity| {
+        let is_meant = move |row: &&Row| row.quantity == quantity || of_rules().any(|one| one == quantity);
+        rows.iter().filter(is_meant).filter_map(move |row| {
+            let attempts = too_few(row, quantity)?;
+            Some(LeftOut::FewAttempts { key: row.key.clone(), quantity, attempts })
+        })
     };
-    rows.iter().filter_map(of_row).collect()
+    quantities.into_iter().flat_map(of_quantity).collect()
 }
 
 /// The row in which the numbers of attempts differ most, where that matters.
-pub(super) fn doubt(rows: &[Row], quantity: RunQuantity) -> Option<Doubt> {
-    let plenty = PLENTY * attempts_needed(quantity.quantile()?);
+pub(super) fn doubt(rows: &[Row]) -> Option<Doubt> {
     let of_row = |row: &Row| {
+        let plenty = PLENTY * attempts_needed(row.quantity.quantile()?);
         let attempts = of_sides(row);
         let (least, factor) = least_and_factor(&attempts)?;
         (least < plenty && factor >= TOLD_FACTOR).then(|| (factor, row.key.clone(), attempts))

@@ -1,10 +1,13 @@
-//! What is told of sides beside their speed: how long caches took, and what the processors did meanwhile.
+//! What is told of sides beside their speed: what others felt, how long caches took, and what the processors did meanwhile.
 
-use iolag_model::CacheState;
+use std::collections::BTreeSet;
+
+use iolag_model::{BystanderTask, CacheState, Standpoint};
 
 use super::cells::Row;
 use super::side::{Side, Unit};
-use super::table::{Beside, ComparedBeside, MiddleOfRuns};
+use super::table::{Beside, ComparedBeside, ComparedBystander, FeltOfSide, MiddleOfRuns};
+use crate::run::beside::felt::FeltOfRun;
 use crate::run::surroundings::processor_time::ProcessorShare;
 use crate::run::values::middle_of;
 
@@ -33,6 +36,41 @@ fn caches(sides: &[Side], wish: CacheState) -> ComparedBeside {
     let time = |unit: &Unit| unit.caches.filter(|caches| caches.wish == wish).map(|caches| caches.time_ns);
     let of_side = |side: &Side| middle(side.units.iter().filter_map(time).map(|ns| ns.0 as f64).collect());
     ComparedBeside { what: Beside::Caches(wish), sides: sides.iter().map(of_side).collect() }
+}
+
+/// What was felt beside the loads of any side, place by place.
+pub(super) fn bystanders(sides: &[Side]) -> Vec<ComparedBystander> {
+    let all = || sides.iter().flat_map(|side| &side.units).flat_map(|unit| &unit.felt);
+    let asked: BTreeSet<(usize, usize)> = all().filter_map(place_of).collect();
+    let row = |(standpoint, task): (usize, usize)| {
+        let (standpoint, operation) = (Standpoint::ALL[standpoint], BystanderTask::ALL[task].operation());
+        let is_it = |felt: &&FeltOfRun| (felt.standpoint, felt.operation) == (standpoint, operation);
+        let of_side = |side: &Side| {
+            let of_units = side.units.iter().flat_map(|unit| &unit.felt).filter(is_it);
+            felt_of_side(&of_units.collect::<Vec<_>>())
+        };
+        ComparedBystander { standpoint, operation, sides: sides.iter().map(of_side).collect() }
+    };
+    asked.into_iter().map(row).collect()
+}
+
+/// In the order in which one run tells them.
+fn place_of(felt: &FeltOfRun) -> Option<(usize, usize)> {
+    let standpoint = Standpoint::ALL.iter().position(|known| *known == felt.standpoint)?;
+    let task = BystanderTask::ALL.iter().position(|known| known.operation() == felt.operation)?;
+    Some((standpoint, task))
+}
+
+fn felt_of_side(runs: &[&FeltOfRun]) -> Option<FeltOfSide> {
+    let times = runs.iter().filter_map(|felt| felt.times_as_long).map(|times| times.factor);
+    Some(FeltOfSide {
+        runs: runs.len() as u32,
+        times: middle(times.collect()),
+        longer: runs.iter().filter(|felt| felt.is_longer).count() as u32,
+        stalled: runs.iter().filter(|felt| felt.is_stall).count() as u32,
+        stuck: runs.iter().map(|felt| felt.stuck).sum(),
+        longest: runs.iter().map(|felt| felt.longest).max_by_key(|longest| longest.bound())?,
+    })
 }
 
 fn middle(mut amounts: Vec<f64>) -> Option<MiddleOfRuns> {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::remembered::HOST;
 use super::side::{Fact, RowKey, Side, Unit, UnitValue};
-use super::table::{CompareOptions, LeftOut};
+use super::table::{CompareOptions, ComparedWorkload, LeftOut};
 use crate::run::values::{Cell, RunAmount, RunQuantity};
 
 /// Coordinates that say where a run measured: they tell rows apart only if a side has several.
@@ -38,6 +38,8 @@ impl Entry<'_> {
 #[derive(Debug, Clone)]
 pub(super) struct Row<'a> {
     pub key: RowKey,
+    /// By what it is compared.
+    pub quantity: RunQuantity,
     pub sides: Vec<Vec<Entry<'a>>>,
 }
 
@@ -75,31 +77,46 @@ impl Matched<'_> {
 }
 
 /// Puts the values of sides into rows.
-pub(super) fn matched<'a>(sides: &'a [Side], quantity: RunQuantity, options: &CompareOptions) -> Matched<'a> {
+pub(super) fn matched<'a>(
+    sides: &'a [Side],
+    workloads: &[ComparedWorkload],
+    options: &CompareOptions,
+) -> Matched<'a> {
     let names = Names::of(sides, options);
-    let mut rows: BTreeMap<RowKey, Vec<Vec<Entry>>> = BTreeMap::new();
+    let place_of = |name: &str| workloads.iter().position(|workload| workload.name == name);
+    let quantity_of = |name: &str| place_of(name).map(|place| workloads[place].quantity);
+    let mut rows: BTreeMap<RowKey, Row> = BTreeMap::new();
     let mut strata: BTreeMap<Vec<Option<&str>>, usize> = BTreeMap::new();
     for (at, side) in sides.iter().enumerate() {
         for (place, unit) in side.units.iter().enumerate() {
+            let Some(quantity) = quantity_of(&unit.workload) else { continue };
             for value in &unit.values {
                 let count = strata.len();
                 let stratum = *strata.entry(names.pooled(unit, value)).or_insert(count);
                 let entry = Entry { place, unit, value, stratum };
                 let is_meant = value.cell.phase.is_none_or(|phase| options.phases.contains(&phase));
                 if is_meant && entry.amount(quantity).is_some() {
-                    let row = rows.entry(names.key(unit, value));
-                    row.or_insert_with(|| vec![Vec::new(); sides.len()])[at].push(entry);
+                    let key = names.key(unit, value);
+                    let sides = || vec![Vec::new(); sides.len()];
+                    let row =
+                        rows.entry(key.clone()).or_insert_with(|| Row { key, quantity, sides: sides() });
+                    row.sides[at].push(entry);
                 }
             }
         }
     }
     let order = order_of_cells(sides);
-    let mut rows: Vec<Row> = rows.into_iter().map(|(key, sides)| Row { key, sides }).collect();
+    let mut rows: Vec<Row> = rows.into_values().collect();
     rows.sort_by_cached_key(|row| {
         let natural = |parts: &BTreeMap<String, String>| {
             parts.iter().map(|(name, value)| (name.clone(), natural(value))).collect::<Vec<_>>()
         };
-        (order.get(&row.key.cell).copied(), natural(&row.key.coordinates), natural(&row.key.labels))
+        (
+            place_of(&row.key.workload),
+            order.get(&row.key.cell).copied(),
+            natural(&row.key.coordinates),
+            natural(&row.key.labels),
+        )
     });
     let (rows, alone) = rows.into_iter().partition(Row::is_shared);
     Matched { rows, alone }
@@ -135,7 +152,7 @@ impl Names {
         let mut free: BTreeSet<String> = sides.iter().flat_map(|side| side.chosen_by.clone()).collect();
         let pooled = options.across.iter().filter(|name| !free.contains(*name)).cloned().collect();
         free.extend(options.across.iter().cloned());
-        let are_several = |name: &str| sides.iter().any(|side| places(side, name).len() > 1);
+        let are_several = |name: &str| sides.iter().any(|side| has_several(side, name));
         let has_targets = !free.contains(TARGET) && are_several(TARGET);
         free.extend(PLACES.iter().filter(|name| !are_several(name)).map(|name| (*name).to_owned()));
         // The values say on which target they are.
@@ -164,7 +181,13 @@ impl Names {
         if let Some(host) = part_of(unit, HOST).filter(|_| !self.free.contains(HOST)) {
             coordinates.insert(HOST.to_owned(), host.to_owned());
         }
-        RowKey { cell: value.cell, task: value.task.clone(), coordinates, labels: telling(&unit.labels) }
+        RowKey {
+            workload: unit.workload.clone(),
+            cell: value.cell,
+            task: value.task.clone(),
+            coordinates,
+            labels: telling(&unit.labels),
+        }
     }
 }
 
@@ -175,10 +198,13 @@ pub(super) fn part_of<'a>(unit: &'a Unit, name: &str) -> Option<&'a str> {
     named.or_else(host).map(String::as_str)
 }
 
-fn places<'a>(side: &'a Side, name: &str) -> BTreeSet<&'a str> {
-    let targets = |unit: &'a Unit| unit.values.iter().map(|value| value.target.as_str());
-    match name {
-        TARGET => side.units.iter().flat_map(targets).collect(),
-        _ => side.units.iter().filter_map(|unit| unit.coordinates.get(name)).map(String::as_str).collect(),
+/// Whether a side measured something in several places; a tree may lie elsewhere than files are written.
+fn has_several(side: &Side, name: &str) -> bool {
+    let mut places: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for unit in &side.units {
+        let targets = unit.values.iter().map(|value| value.target.as_str()).filter(|_| name == TARGET);
+        let named = unit.coordinates.get(name).map(String::as_str).filter(|_| name != TARGET);
+        places.entry(&unit.workload).or_default().extend(targets.chain(named));
     }
+    places.values().any(|places| places.len() > 1)
 }

@@ -160,6 +160,7 @@ fn unit(name: String, host: &str, begin: i64) -> Unit {
         places: BTreeMap::new(),
         page_cache_bytes: None,
         caches: None,
+        felt: Vec::new(),
         clock_step_ns: 1.0,
         quantile_step: 0.0,
         standing: Standing::Unreached,

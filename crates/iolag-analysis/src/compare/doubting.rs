@@ -20,10 +20,10 @@ const CACHE_FACTOR: f64 = 2.0;
 const PAUSE_MOST_NS: u64 = 3_600_000_000_000;
 
 /// What to know of these sides: what makes them hardly comparable first.
-pub(super) fn doubts(sides: &[Side], rows: &[Row], quantity: RunQuantity, across: &[String]) -> Vec<Doubt> {
+pub(super) fn doubts(sides: &[Side], rows: &[Row], across: &[String]) -> Vec<Doubt> {
     let mut doubts = one_directory(sides);
     doubts.extend(one_file_system(sides));
-    let patterns = different_patterns(sides, quantity);
+    let patterns = different_patterns(sides, rows);
     let is_told = |fact: &Fact| {
         let name = fact.to_string();
         let is_chosen = sides.iter().any(|side| side.chosen_by.contains(&name)) || across.contains(&name);
@@ -42,7 +42,7 @@ pub(super) fn doubts(sides: &[Side], rows: &[Row], quantity: RunQuantity, across
         .map(|(fact, values)| Doubt::Differs { fact, values })
         .collect();
     doubts.extend(patterns);
-    doubts.extend(attempts::doubt(rows, quantity));
+    doubts.extend(attempts::doubt(rows));
     doubts.extend(differing);
     doubts.extend(different_labels(sides, across));
     doubts.extend(one_after_the_other(sides));
@@ -195,13 +195,14 @@ fn one_file_system(sides: &[Side]) -> Vec<Doubt> {
     different.into_iter().filter_map(doubt).collect()
 }
 
-fn different_patterns(sides: &[Side], quantity: RunQuantity) -> Option<Doubt> {
+fn different_patterns(sides: &[Side], rows: &[Row]) -> Option<Doubt> {
     let pattern = Fact::Option("pattern".to_owned());
     let patterns: Vec<BTreeSet<String>> = sides.iter().map(|side| values(side, &pattern)).collect();
     let is_of_one = |values: &BTreeSet<String>| values.contains(ALL_OF_ONE);
     let are_several = patterns.iter().any(is_of_one)
         && patterns.iter().any(|values| !values.is_empty() && !is_of_one(values));
-    (quantity == RunQuantity::Rate && are_several).then(|| Doubt::DifferentPatterns {
+    let are_rates = rows.iter().any(|row| row.quantity == RunQuantity::Rate);
+    (are_rates && are_several).then(|| Doubt::DifferentPatterns {
         patterns: patterns
             .into_iter()
             .map(|values| values.into_iter().collect::<Vec<_>>().join(", "))

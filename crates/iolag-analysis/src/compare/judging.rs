@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::attempts;
-use super::beside::beside;
+use super::beside::{beside, bystanders};
 use super::cells::{Entry, Row, matched};
 use super::doubting::doubts;
 use super::pairing::{Paired, Scale, corrected, paired};
@@ -29,37 +29,37 @@ const SIDES_ALL_TOLD: usize = 6;
 /// If there are not two sides of one workload with something in common.
 pub fn compare_sides(sides: Vec<Side>, options: &CompareOptions) -> Result<ComparedTable, CompareError> {
     let (sides, mut left_out) = with_units(sides);
-    let quantity = refuse(&sides, options)?;
-    let mut matched = matched(&sides, quantity, options);
+    let workloads = refuse(&sides, options)?;
+    let mut matched = matched(&sides, &workloads, options);
     if matched.rows.is_empty() {
         return Err(refuse_nothing_common(&sides, &matched.alone, &options.across));
     }
     left_out.extend(matched.left_out(&sides));
-    let quantities: BTreeSet<RunQuantity> =
-        options.rules.iter().map(|rule| rule.quantity).chain([quantity]).collect();
-    left_out.extend(quantities.into_iter().flat_map(|one| attempts::left_out(&matched.rows, one)));
-    matched.rows.retain(|row| attempts::too_few(row, quantity).is_none());
-    if matched.rows.is_empty() {
+    left_out.extend(attempts::left_out(&matched.rows, &options.rules));
+    let few = matched.rows.iter().map(|row| row.quantity).next();
+    matched.rows.retain(|row| attempts::too_few(row, row.quantity).is_none());
+    if let Some(quantity) = few.filter(|_| matched.rows.is_empty()) {
         return Err(refuse_few_attempts(&sides, &left_out, quantity));
     }
-    let judging = Judging { quantity, same_within: options.same_within, ending: ending(&sides) };
+    let judging = Judging { same_within: options.same_within, ending: ending(&sides) };
     let outcomes = outcomes(&options.rules, &matched, judging.ending)?;
     let (rows, family) = judging.against_the_base(&matched.rows);
     left_out.extend(judging.unpaired(&matched.rows));
+    let has_row = |workload: &str| matched.rows.iter().any(|row| row.key.workload == workload);
     Ok(ComparedTable {
-        workload: sides[0].units[0].workload.clone(),
-        quantity,
         units: UnitKind::of(&sides),
         same_within: options.same_within,
         between: judging.between_others(&matched.rows),
         rows,
+        bystanders: bystanders(&sides),
         beside: beside(&sides, &matched.rows),
-        doubts: doubts(&sides, &matched.rows, quantity, &options.across),
+        doubts: doubts(&sides, &matched.rows, &options.across),
         left_out,
         family,
         rules: options.rules.clone(),
         outcomes,
         sides: sides.iter().map(compared_side).collect(),
+        workloads: workloads.into_iter().filter(|workload| has_row(&workload.name)).collect(),
     })
 }
 
@@ -102,7 +102,6 @@ fn compared_side(side: &Side) -> ComparedSide {
 
 /// How cells are judged.
 struct Judging {
-    quantity: RunQuantity,
     same_within: f64,
     ending: CampaignEnding,
 }
@@ -119,24 +118,11 @@ impl Judging {
             let cells: Vec<ComparedCell> = cells.by_ref().take(row.sides.len() - 1).collect();
             let most = cells.iter().rev().max_by_key(|cell| cell.runs[0]).map(|cell| (cell, 0));
             let in_cells = std::iter::once(most).chain(cells.iter().map(|cell| Some((cell, 1))));
-            let sides =
-                row.sides.iter().zip(in_cells).map(|(side, cell)| self.side_value(side, cell)).collect();
-            ComparedRow { key: row.key.clone(), sides, cells }
+            let of_sides = row.sides.iter().zip(in_cells);
+            let sides = of_sides.map(|(side, cell)| side_value(row.quantity, side, cell)).collect();
+            ComparedRow { key: row.key.clone(), quantity: row.quantity, sides, cells }
         };
         (rows.iter().map(row).collect(), family)
-    }
-
-    /// What a side has, and which place in which cell is its.
-    fn side_value(&self, side: &[Entry], cell: Option<(&ComparedCell, usize)>) -> SideValue {
-        let amounts = side.iter().filter_map(|entry| Some((entry.place, entry.amount(self.quantity)?)));
-        let speeds = side.iter().map(|entry| self.quantity.speed(corrected(entry, self.quantity)));
-        SideValue {
-            amounts: amounts.collect(),
-            speeds: speeds.collect(),
-            middle: cell.map_or(RunAmount::Open, |(cell, at)| cell.middles[at]),
-            runs: cell.map_or(0, |(cell, at)| cell.runs[at]),
-            bounded: cell.map_or(0, |(cell, at)| cell.bounded[at]),
-        }
     }
 
     /// Cells of one family, and how many of them count.
@@ -144,33 +130,21 @@ impl Judging {
         &self,
         pairs: impl Iterator<Item = (&'a Row<'a>, [usize; 2])> + Clone,
     ) -> (Vec<ComparedCell>, u32) {
-        let paired: Vec<Paired> = pairs.map(|(row, sides)| self.paired(row, sides)).collect();
+        let paired: Vec<Paired> = pairs.clone().map(|(row, sides)| paired_or_alone(row, sides)).collect();
         let cells: Vec<RunCell> = paired.iter().map(|paired| paired.cell.clone()).collect();
         let family = family_of(&cells) as u32;
         let compared = compare_runs(&cells, self.same_within, self.ending);
-        let bounded = |entry: &&Entry| !matches!(corrected(entry, self.quantity), RunAmount::Known(_));
-        let told = |(paired, compared): (&Paired, _)| ComparedCell {
-            pairs: paired.pairs,
-            runs: paired.entries.each_ref().map(|side| units(side.iter())),
-            bounded: paired.entries.each_ref().map(|side| units(side.iter().filter(bounded))),
-            middles: paired.middles(self.quantity),
-            compared,
-        };
-        (paired.iter().zip(compared).map(told).collect(), family)
-    }
-
-    /// Where a side has nothing, there is what the other has, and nothing beside it.
-    fn paired<'a>(&self, row: &Row<'a>, sides: [usize; 2]) -> Paired<'a> {
-        paired(row, sides, self.quantity, Scale::Speed).unwrap_or_else(|| {
-            let entries = sides.map(|side| row.sides[side].clone());
-            let speed = |entry: &Entry| self.quantity.speed(corrected(entry, self.quantity));
-            let speeds = entries.each_ref().map(|side| side.iter().map(speed).collect());
-            Paired {
-                cell: RunCell { pairing: RunPairing::Apart(speeds), margin: 0.0 },
-                pairs: Pairs::Apart,
-                entries,
+        let told = |((paired, compared), (row, _)): ((&Paired, _), (&Row, _))| {
+            let bounded = |entry: &&Entry| !matches!(corrected(entry, row.quantity), RunAmount::Known(_));
+            ComparedCell {
+                pairs: paired.pairs,
+                runs: paired.entries.each_ref().map(|side| units(side.iter())),
+                bounded: paired.entries.each_ref().map(|side| units(side.iter().filter(bounded))),
+                middles: paired.middles(row.quantity),
+                compared,
             }
-        })
+        };
+        (paired.iter().zip(compared).zip(pairs).map(told).collect(), family)
     }
 
     /// The runs of the base and of each other side that have no counterpart.
@@ -178,7 +152,7 @@ impl Judging {
         let mut left_out = Vec::new();
         for row in rows {
             for other in 1..row.sides.len() {
-                let Some(paired) = paired(row, [0, other], self.quantity, Scale::Speed) else { continue };
+                let Some(paired) = paired(row, [0, other], row.quantity, Scale::Speed) else { continue };
                 for (entries, [side, against]) in paired.entries.iter().zip([[0, other], [other, 0]]) {
                     let places: BTreeSet<usize> = entries.iter().map(|entry| entry.place).collect();
                     let left = row.sides[side].iter().filter(|entry| !places.contains(&entry.place));
@@ -223,7 +197,7 @@ impl Judging {
     /// The place of each side in the order of speed.
     fn ranks(&self, row: &Row, present: &[usize]) -> Vec<usize> {
         let speed = |side: usize| {
-            let speed = |entry: &Entry| self.quantity.speed(corrected(entry, self.quantity));
+            let speed = |entry: &Entry| speed(row.quantity, entry);
             let range = LogRange::mean(&row.sides[side].iter().map(speed).collect::<Vec<LogRange>>());
             range.low().max(f64::MIN / 2.0) + range.high().min(f64::MAX / 2.0)
         };
@@ -236,10 +210,36 @@ impl Judging {
 
     /// Whether the first is slower than the second by what was estimated.
     fn is_slower(&self, row: &Row, sides: [usize; 2]) -> bool {
-        let paired = paired(row, sides, self.quantity, Scale::Speed);
+        let paired = paired(row, sides, row.quantity, Scale::Speed);
         let estimate = paired.and_then(|paired| RunDifference::estimate_of(&paired.cell.pairing));
         estimate.is_some_and(|estimate| estimate.low() + estimate.high() > 0.0)
     }
+}
+
+/// What a side has, and which place in which cell is its.
+fn side_value(quantity: RunQuantity, side: &[Entry], cell: Option<(&ComparedCell, usize)>) -> SideValue {
+    let amounts = side.iter().filter_map(|entry| Some((entry.place, entry.amount(quantity)?)));
+    SideValue {
+        amounts: amounts.collect(),
+        speeds: side.iter().map(|entry| speed(quantity, entry)).collect(),
+        middle: cell.map_or(RunAmount::Open, |(cell, at)| cell.middles[at]),
+        runs: cell.map_or(0, |(cell, at)| cell.runs[at]),
+        bounded: cell.map_or(0, |(cell, at)| cell.bounded[at]),
+    }
+}
+
+/// Where a side has nothing, there is what the other has, and nothing beside it.
+fn paired_or_alone<'a>(row: &Row<'a>, sides: [usize; 2]) -> Paired<'a> {
+    paired(row, sides, row.quantity, Scale::Speed).unwrap_or_else(|| {
+        let entries = sides.map(|side| row.sides[side].clone());
+        let speeds = |side: &Vec<Entry>| side.iter().map(|entry| speed(row.quantity, entry)).collect();
+        let pairing = RunPairing::Apart(entries.each_ref().map(speeds));
+        Paired { cell: RunCell { pairing, margin: 0.0 }, pairs: Pairs::Apart, entries }
+    })
+}
+
+fn speed(quantity: RunQuantity, entry: &Entry) -> LogRange {
+    quantity.speed(corrected(entry, quantity))
 }
 
 /// How many units these are of.

@@ -31,7 +31,7 @@ pub use remembered::{RememberedRun, RememberedRuns};
 pub use rules::rule::{Beyond, FailRule, RuleJudgement, RuleOutcome, UnreadableRule};
 pub use side::{Fact, RowKey, Side, Unit, UnitBlock, UnitKind, UnitValue, defining_labels};
 pub use table::{
-    Beside, BetweenOthers, CompareOptions, ComparedBeside, ComparedCell, ComparedRow, ComparedSide,
-    ComparedTable, LeftOut, MiddleOfRuns, Pairs, SideValue,
+    Beside, BetweenOthers, CompareOptions, ComparedBeside, ComparedBystander, ComparedCell, ComparedRow,
+    ComparedSide, ComparedTable, ComparedWorkload, FeltOfSide, LeftOut, MiddleOfRuns, Pairs, SideValue,
 };
 pub use unit::{options_of, unit_of_run};

@@ -8,7 +8,7 @@ use iolag_model::{Phase, one_line};
 
 use super::cells::{Row, TARGET};
 use super::side::{RowKey, Side, UnitKind};
-use super::table::{CompareOptions, LeftOut};
+use super::table::{CompareOptions, ComparedWorkload, LeftOut};
 use crate::finding::words::joined;
 use crate::run::values::RunQuantity;
 use crate::statistics::interval::ranks_and_shares::attempts_needed;
@@ -31,11 +31,14 @@ impl fmt::Display for CompareError {
 
 impl Error for CompareError {}
 
-/// By what sides are compared.
+/// What is compared, by name, each by its quantity.
 ///
 /// # Errors
-/// If there are not two sides with runs, of one workload that has such a quantity, or one run is on two of them.
-pub(super) fn refuse(sides: &[Side], options: &CompareOptions) -> Result<RunQuantity, CompareError> {
+/// If there are not two sides with runs that have a workload in common, no run has such a quantity, or one is on two sides.
+pub(super) fn refuse(
+    sides: &[Side],
+    options: &CompareOptions,
+) -> Result<Vec<ComparedWorkload>, CompareError> {
     if sides.len() < 2 {
         return Err(CompareError::Asked(
             "compare needs a base and another side: name a second one (iolag list shows runs), or campaign:RUN of several targets"
@@ -58,10 +61,13 @@ pub(super) fn refuse(sides: &[Side], options: &CompareOptions) -> Result<RunQuan
     refuse_unknown_names(sides, &options.across)?;
     refuse_unknown_phases(sides, &options.phases)?;
     let first = &sides[0].units[0];
-    let quantity = options.quantity.unwrap_or(first.usual);
-    let mut wanted = std::iter::once(quantity).chain(options.rules.iter().map(|rule| rule.quantity));
+    let workloads = workloads(sides, options.quantity);
+    // What is usual is there where anything is.
+    let shown = workloads.iter().map(|workload| workload.quantity).find(|one| has_quantity(sides, *one));
+    let shown = shown.or(options.quantity).unwrap_or(first.usual);
+    let mut wanted = std::iter::once(shown).chain(options.rules.iter().map(|rule| rule.quantity));
     match wanted.find(|quantity| !has_quantity(sides, *quantity)) {
-        None => Ok(quantity),
+        None => Ok(workloads),
         Some(RunQuantity::Rate) if is_no_bench(&first.workload) => Err(CompareError::Asked(format!(
             "{} has no rate: choose median, p95 or over:DURATION",
             called(&first.workload)
@@ -94,19 +100,36 @@ fn is_no_bench(workload: &str) -> bool {
     matches!(workload, "check" | "ping" | "trace" | "watch")
 }
 
+/// What the sides measured, by name, with what is usual for the first run of it.
+fn workloads(sides: &[Side], wish: Option<RunQuantity>) -> Vec<ComparedWorkload> {
+    let mut workloads: Vec<ComparedWorkload> = Vec::new();
+    for unit in sides.iter().flat_map(|side| &side.units) {
+        if workloads.iter().all(|known| known.name != unit.workload) {
+            let quantity = wish.unwrap_or(unit.usual);
+            workloads.push(ComparedWorkload { name: unit.workload.clone(), quantity });
+        }
+    }
+    workloads.sort_by(|one, other| one.name.cmp(&other.name));
+    workloads
+}
+
+/// Somebody has what the base has; what only some have is told as left out.
 fn refuse_workloads(sides: &[Side]) -> Result<(), CompareError> {
-    let all =
-        || sides.iter().flat_map(|side| side.units.iter().map(move |unit| (&side.name, &unit.workload)));
-    let mut all_of = all();
-    let Some((side, workload)) = all_of.next() else { return Ok(()) };
-    let Some((other_side, other)) = all_of.find(|(_, other)| *other != workload) else { return Ok(()) };
-    let who = if side == other_side {
-        format!("{side} has both")
-    } else {
-        format!("{side} has the one, {other_side} the other")
-    };
-    let (workload, other) = (called(workload), called(other));
-    Err(CompareError::Asked(format!("cannot compare {workload} with {other}: {who}")))
+    let of_side = |side: &Side| side.units.iter().map(|unit| unit.workload.clone()).collect::<BTreeSet<_>>();
+    let base = of_side(&sides[0]);
+    let saying = || sides[1..].iter().filter(|side| !side.units.is_empty());
+    if saying().any(|side| !of_side(side).is_disjoint(&base)) {
+        return Ok(());
+    }
+    let other = saying().next().unwrap_or(&sides[0]);
+    let told = |workloads: BTreeSet<String>| joined(workloads.iter().map(|name| called(name)).collect());
+    Err(CompareError::Asked(format!(
+        "cannot compare {} with {}: {} has the one, {} the other",
+        told(base),
+        told(of_side(other)),
+        sides[0].name,
+        other.name
+    )))
 }
 
 fn refuse_twice(sides: &[Side]) -> Result<(), CompareError> {

@@ -185,6 +185,7 @@ fn unit(local: &LocalTime, host: &str, begin: WallTime, configuration: Option<&C
         places: BTreeMap::new(),
         page_cache_bytes: None,
         caches: None,
+        felt: Vec::new(),
         clock_step_ns: 1.0,
         quantile_step: 0.0,
         standing: Standing::Whole,

@@ -5,6 +5,7 @@ use std::fmt;
 
 use iolag_model::{Order, RunId};
 
+use crate::run::beside::felt::FeltOfRun;
 use crate::run::surroundings::caches::CachesTime;
 use crate::run::surroundings::processor_time::ProcessorShare;
 use crate::run::values::{Cell, RunAmount, RunQuantity, Standing};
@@ -48,6 +49,8 @@ pub struct Unit {
     pub page_cache_bytes: Option<u64>,
     /// How long caches took that were dropped or filled; absent where nobody did so.
     pub caches: Option<CachesTime>,
+    /// What was felt beside its load, if somebody measured.
+    pub felt: Vec<FeltOfRun>,
     /// The smallest step of its clock, in ns.
     pub clock_step_ns: f64,
     /// By how much the logarithm of a quantile may be off besides: [`RunValues::step`](crate::RunValues).
@@ -184,6 +187,8 @@ impl fmt::Display for Fact {
 /// What is compared in a row.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RowKey {
+    /// What was measured: `stream`, `tree`.
+    pub workload: String,
     /// The cell.
     pub cell: Cell,
     /// The task of a watch, with its part; absent of runs.

@@ -1,18 +1,19 @@
 //! The table: a row for each cell that sides have in common, with one comparison for each other side.
 
-use iolag_model::{CacheState, Order, Phase};
+use iolag_model::{CacheState, Nanoseconds, Operation, Order, Phase, Standpoint};
 
 use super::doubt::Doubt;
 use super::rules::rule::{FailRule, RuleOutcome};
 use super::side::{RowKey, UnitKind};
 use crate::run::values::{RunAmount, RunQuantity, Standing};
+use crate::statistics::quantile::censored::QuantileValue;
 use crate::statistics::runs::log_range::LogRange;
 use crate::statistics::runs::table::ComparedRuns;
 
 /// What the user wants to see.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CompareOptions {
-    /// What is compared; without it what is usual for the workload.
+    /// What is compared; without it what is usual for each workload.
     pub quantity: Option<RunQuantity>,
     /// Ratios from 1/(1 + this) to 1 + this count as the same.
     pub same_within: f64,
@@ -34,10 +35,8 @@ impl Default for CompareOptions {
 /// Sides, compared.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComparedTable {
-    /// What was measured: `metadata`, `check`.
-    pub workload: String,
-    /// What is compared.
-    pub quantity: RunQuantity,
+    /// What was measured, in the order of the rows.
+    pub workloads: Vec<ComparedWorkload>,
     /// What counts once.
     pub units: UnitKind,
     /// The ratio above which sides are no longer the same, less 1.
@@ -49,6 +48,8 @@ pub struct ComparedTable {
     /// How others differ among themselves; a family of its own. Of more than six sides only those that are neighbours by their speed are
     /// here, though all are counted.
     pub between: Vec<BetweenOthers>,
+    /// What was felt beside the loads, place by place.
+    pub bystanders: Vec<ComparedBystander>,
     /// What is known of sides beside their speed.
     pub beside: Vec<ComparedBeside>,
     /// What to know before the table is believed.
@@ -63,12 +64,33 @@ pub struct ComparedTable {
     pub outcomes: Vec<RuleOutcome>,
 }
 
+/// What was measured, and by what it is compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ComparedWorkload {
+    /// Its name: `metadata`, `check`.
+    pub name: String,
+    /// What is compared of it.
+    pub quantity: RunQuantity,
+}
+
 impl ComparedTable {
+    /// What is compared in all rows, if that is the same.
+    pub fn quantity(&self) -> Option<RunQuantity> {
+        let (first, others) = self.workloads.split_first()?;
+        others.iter().all(|other| other.quantity == first.quantity).then_some(first.quantity)
+    }
+
+    /// The threshold of the shares that are compared, if they are: nobody compares these without saying so, and then everywhere.
+    pub fn threshold(&self) -> Option<Nanoseconds> {
+        self.quantity()?.threshold()
+    }
+
     /// What a rule is meant for and cannot be judged of: rows that not all sides have, or with too few attempts. There it is neither kept nor broken.
     pub fn not_judged<'a>(&'a self, rule: &'a FailRule) -> impl Iterator<Item = &'a LeftOut> + 'a {
         let is_of = |key: &RowKey| rule.operation.is_none_or(|operation| operation == key.cell.operation);
         // Not every row has a rate.
-        let has_value = !rule.quantity.is_per_second() || self.quantity.is_per_second();
+        let is_per_second = |workload: &ComparedWorkload| workload.quantity.is_per_second();
+        let has_value = !rule.quantity.is_per_second() || self.workloads.iter().any(is_per_second);
         self.left_out.iter().filter(move |left_out| match left_out {
             LeftOut::Row { key, .. } => has_value && is_of(key),
             LeftOut::FewAttempts { key, quantity, .. } => rule.quantity == *quantity && is_of(key),
@@ -103,6 +125,8 @@ pub struct ComparedSide {
 pub struct ComparedRow {
     /// What it is of.
     pub key: RowKey,
+    /// What is compared.
+    pub quantity: RunQuantity,
     /// What each side has there, in their order.
     pub sides: Vec<SideValue>,
     /// The others against the base: the first is of the second side.
@@ -212,6 +236,77 @@ pub struct MiddleOfRuns {
     pub most: f64,
     /// Of how many runs.
     pub runs: u32,
+}
+
+/// What was asked in a place beside the loads of all sides.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComparedBystander {
+    /// The place.
+    pub standpoint: Standpoint,
+    /// What.
+    pub operation: Operation,
+    /// What was felt beside each side's, in their order; absent where nobody measured.
+    pub sides: Vec<Option<FeltOfSide>>,
+}
+
+/// What was felt beside the runs of a side.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FeltOfSide {
+    /// Beside how many of them somebody measured.
+    pub runs: u32,
+    /// How many times as long it took as before the load, in the stage of each run in which it was felt most.
+    pub times: Option<MiddleOfRuns>,
+    /// In how many runs it was shown to take longer.
+    pub longer: u32,
+    /// In how many somebody waited much longer than anybody before.
+    pub stalled: u32,
+    /// Attempts that did not end within their deadline, in all runs.
+    pub stuck: u64,
+    /// The longest of all.
+    pub longest: QuantileValue,
+}
+
+impl FeltOfSide {
+    /// Whether it took longer in most of the runs.
+    pub const fn is_longer(&self) -> bool {
+        2 * self.longer > self.runs
+    }
+
+    /// Whether somebody waited much longer in most of the runs than anybody before.
+    pub const fn is_stalled(&self) -> bool {
+        2 * self.stalled > self.runs
+    }
+
+    /// Whether somebody waited: it took longer, or stalled, in most of the runs, or hung in any.
+    pub const fn is_felt(&self) -> bool {
+        self.is_longer() || self.is_stalled() || self.stuck > 0
+    }
+}
+
+impl ComparedTable {
+    /// What was felt most beside a side's load at its target, if anybody waited.
+    pub fn felt_most(&self, side: usize) -> Option<(&ComparedBystander, FeltOfSide)> {
+        let of_target = self.bystanders.iter().filter(|one| one.standpoint != Standpoint::Control);
+        let felt = of_target.filter_map(|one| Some((one, (*one.sides.get(side)?)?)));
+        let rank = |felt: &FeltOfSide| {
+            let waited = felt.stuck > 0 || felt.is_stalled();
+            let stuck = waited.then(|| felt.longest.bound()).flatten();
+            (stuck, felt.times.map_or(0.0, |times| times.middle))
+        };
+        felt.filter(|(_, felt)| felt.is_felt()).max_by(|(_, one), (_, other)| {
+            let (one, other) = (rank(one), rank(other));
+            one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
+        })
+    }
+
+    /// Whether the machine itself was slower beside a side's load: the same was in its own memory, in most of the runs.
+    pub fn is_machine_slower(&self, side: usize, felt: &ComparedBystander) -> bool {
+        let is_it = |one: &&ComparedBystander| {
+            one.standpoint == Standpoint::Control && one.operation == felt.operation
+        };
+        let of_memory = self.bystanders.iter().filter(is_it);
+        of_memory.filter_map(|one| (*one.sides.get(side)?).as_ref()).any(FeltOfSide::is_longer)
+    }
 }
 
 /// What is not in the table, and why.

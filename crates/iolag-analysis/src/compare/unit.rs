@@ -56,6 +56,7 @@ pub fn unit_of_run(record: &RunRecord, values: &RunValues) -> Unit {
         places: places.collect(),
         page_cache_bytes: record.before.page_cache_bytes,
         caches: values.caches,
+        felt: values.felt.clone(),
         clock_step_ns: calibrations.map(|one| one.clock_resolution_ns).fold(1.0, f64::max),
         quantile_step: values.step,
         standing: values.standing,

@@ -14,6 +14,8 @@ use iolag_model::{
     exact_duration, parse_duration,
 };
 
+use super::beside::analysis::analyse_beside;
+use super::beside::felt::FeltOfRun;
 use super::stage_rates::StageClock;
 use super::summary::{Precision, StageClient, StageEnding, Summaries, Summary};
 use super::surroundings::caches::CachesTime;
@@ -284,6 +286,8 @@ pub struct RunValues {
     pub cells: Vec<CellValue>,
     /// How long caches took that were dropped or filled; absent where nobody did so.
     pub caches: Option<CachesTime>,
+    /// What was felt beside its load, if somebody measured.
+    pub felt: Vec<FeltOfRun>,
     /// By how much the logarithm of a quantile may be off because the durations of a long run are counted in a histogram; 0 if they were
     /// sorted.
     pub step: f64,
@@ -308,6 +312,7 @@ pub fn run_values(
         standing,
         cells: cells.iter().filter_map(|cell| run.value(cell, quantities)).collect(),
         caches: CachesTime::of(record, summaries),
+        felt: analyse_beside(record, summaries).map(|beside| beside.of_run()).unwrap_or_default(),
         step,
     }
 }

@@ -37,6 +37,7 @@ pub fn unit(name: &str, minute: i64) -> Unit {
         places: BTreeMap::new(),
         page_cache_bytes: None,
         caches: None,
+        felt: Vec::new(),
         clock_step_ns: 1.0,
         quantile_step: 0.0,
         standing: Standing::Whole,

@@ -1,10 +1,10 @@
 //! What cannot be compared, and what is said then.
 
-use iolag_analysis::compare::{CompareError, CompareOptions, Side, Unit, compare_sides};
+use iolag_analysis::compare::{CompareError, CompareOptions, LeftOut, Side, Unit, compare_sides};
 use iolag_analysis::{RunQuantity, Standing};
 use iolag_model::{Nanoseconds, Operation, Phase};
 
-use crate::made_up::{known, nine, side, unit, usual, value, with_labels};
+use crate::made_up::{compared, known, nine, side, unit, usual, value, with_labels};
 
 fn stats(name: &str) -> Side {
     nine(name, &[(Operation::Stat, 1.0), (Operation::Read, 1.0)], 0.01)
@@ -47,12 +47,23 @@ fn different_workloads_are_not_compared() {
         refused(vec![pings("native"), stats("nfs")], &usual()),
         "cannot compare a ping with a bench of metadata: native has the one, nfs the other"
     );
+}
+
+#[test]
+fn each_workload_is_compared_by_its_own_quantity_and_what_one_side_lacks_is_told() {
     let mut both = stats("nfs");
     both.units.extend(pings("p").units);
-    assert_eq!(
-        refused(vec![both, stats("native")], &usual()),
-        "cannot compare a ping with a bench of metadata: nfs has both"
-    );
+    let table = compared(vec![both.clone(), stats("native")]);
+    assert_eq!(table.quantity(), Some(RunQuantity::Rate));
+    let of_pings = |left_out: &LeftOut| matches!(left_out, LeftOut::Row { key, missing } if key.workload == "ping" && *missing == [1]);
+    assert!(table.left_out.iter().any(of_pings), "{:?}", table.left_out);
+    let mut other = stats("native");
+    other.units.extend(pings("q").units);
+    let table = compared(vec![both, other]);
+    let rows: Vec<_> = table.rows.iter().map(|row| (row.key.workload.as_str(), row.quantity)).collect();
+    let (rate, median) = (RunQuantity::Rate, RunQuantity::Median);
+    assert_eq!(rows, [("metadata", rate), ("metadata", rate), ("ping", median)]);
+    assert_eq!((table.quantity(), table.family), (None, 3));
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn runs_of_a_campaign_are_compared_as_they_were_stored() {
         chosen_by: ["target".to_owned()].into(),
     };
     let table = compare_sides(vec![of("/data", 10), of("/nfs", 20)], &usual()).unwrap();
-    assert_eq!((table.workload.as_str(), table.quantity), ("metadata", RunQuantity::Median));
+    assert_eq!((table.workloads[0].name.as_str(), table.quantity()), ("metadata", Some(RunQuantity::Median)));
     assert_eq!(table.rows.len(), 1);
     let cell = &table.rows[0].cells[0];
     assert_eq!((cell.runs, cell.compared.word), ([5, 5], ComparedWord::Slower));

@@ -227,7 +227,13 @@ fn a_target_that_let_nobody_begin_is_no_unit() {
     let values = values(&scenario, &scenario.by_stage());
     assert_eq!(
         values,
-        RunValues { standing: Standing::Unreached, cells: Vec::new(), caches: None, step: 0.0 }
+        RunValues {
+            standing: Standing::Unreached,
+            cells: Vec::new(),
+            caches: None,
+            felt: Vec::new(),
+            step: 0.0
+        }
     );
 }
 

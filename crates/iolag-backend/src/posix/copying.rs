@@ -96,8 +96,9 @@ impl Copy {
             return Completion::failed(failure.code);
         }
         match fstat(copy) {
-            Ok(found) if found.st_size as u64 >= request.bytes => Completion::ok(request.bytes),
-            Ok(found) => Completion::partly(found.st_size as u64, FailureCode::SHORT),
+            Ok(found) if found.st_size as u64 == request.bytes => Completion::ok(request.bytes),
+            // Also one that is longer is none.
+            Ok(found) => Completion::partly((found.st_size as u64).min(request.bytes), FailureCode::SHORT),
             Err(errno) => Completion::failed(errno.into()),
         }
     }

@@ -6,7 +6,7 @@ use iolag_backend::Target;
 use iolag_model::{CampaignPlan, RunId, RunRecord, RunSpec, Trust, one_line};
 
 use crate::bench::differing::{differences, foreign_place, options};
-use crate::bench::options::BenchOptions;
+use crate::bench::options::{BenchOptions, Crew};
 use crate::bench::order::{Place, arranged};
 use crate::bench::sides::Side;
 use crate::bench::stream::copying::COPY_TO;
@@ -23,6 +23,8 @@ pub struct Point {
     pub copy_to: Option<Target>,
     /// What tells it from the others of its campaign, by name.
     pub coordinates: BTreeMap<String, String>,
+    /// What its clients are.
+    pub crew: Crew,
     /// In what it is not what was asked for.
     pub doubt: Option<Trust>,
 }
@@ -62,7 +64,8 @@ pub struct PlannedRun {
 
 impl PlannedRun {
     fn is_at(&self, record: &RunRecord) -> bool {
-        self.point.coordinates == record.coordinates && self.repetition == record.repetition
+        let is_workload = self.point.spec.workload.name() == record.spec.workload.name();
+        is_workload && self.point.coordinates == record.coordinates && self.repetition == record.repetition
     }
 }
 
@@ -91,6 +94,23 @@ impl Campaign {
         Self { runs: places.into_iter().map(run).collect(), options, id: None }
     }
 
+    /// Several workloads as one campaign, each point of all in each block.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn together(campaigns: Vec<Self>) -> Result<Self, Failure> {
+        let points = |campaign: &Self| {
+            let mut first: Vec<&PlannedRun> = campaign.runs.iter().filter(|run| run.block == 1).collect();
+            first.sort_by_key(|run| run.number);
+            first.into_iter().map(|run| run.point.clone()).collect::<Vec<_>>()
+        };
+        let all: Vec<Point> = campaigns.iter().flat_map(points).collect();
+        let Some(first) = campaigns.into_iter().next() else {
+            return Err(Failure::usage("there is nothing to measure: name a workload"));
+        };
+        Ok(Self::of(first.options, &all))
+    }
+
     /// What a run of this point has on record of it.
     pub(super) fn plan(&self, point: &Point) -> CampaignPlan {
         let BenchOptions { order, name, repeat, .. } = &self.options;
@@ -109,8 +129,12 @@ impl Campaign {
         let first = self.runs.iter().filter(|run| run.block == 1);
         let mut points: Vec<(usize, &Side)> = first.map(|run| (run.number, &run.point.side)).collect();
         points.sort_by_key(|(number, _)| *number);
-        let mut sides: Vec<String> = points.into_iter().map(|(_, side)| side.coordinate()).collect();
-        sides.dedup();
+        let mut sides: Vec<String> = Vec::new();
+        for coordinate in points.into_iter().map(|(_, side)| side.coordinate()) {
+            if !sides.contains(&coordinate) {
+                sides.push(coordinate);
+            }
+        }
         if sides.len() > 1 { sides } else { Vec::new() }
     }
 

@@ -24,6 +24,7 @@ use crate::bench::sides::putting_back::note;
 use crate::bench::sides::{Afterwards, Side, Undone, When, execute};
 use crate::bench::stopping::Precise;
 use crate::bench::stream::copying::{COPY_TARGET, are_one, on_one_file_system};
+use crate::bench::tree::refuse_store_in_tree;
 use crate::bench::{Benched, Ground, benched};
 use crate::contact::memory_place::{memory_place, memory_places};
 use crate::contact::scout::Answer;
@@ -280,7 +281,7 @@ impl Conducting<'_> {
             root: found.root.clone(),
             spool_parent,
             planned_places,
-            groups: groups(options.crew, &record, &assignment, bystanders.as_deref().unwrap_or_default()),
+            groups: groups(point.crew, &record, &assignment, bystanders.as_deref().unwrap_or_default()),
             policy: Policy { give_up_after: options.patience(), ..Policy::of(&record.spec) },
             record,
             token,
@@ -447,26 +448,10 @@ fn refuse_full(
     Ok(())
 }
 
-/// A run would change what it reads.
-fn refuse_store_in_tree(
-    facts: Option<&DirectoryFacts>,
-    bench: &dyn Benched,
-    store: &Path,
-) -> Result<(), Failure> {
-    match facts.filter(|facts| bench.ground() == Ground::Tree && store.starts_with(&facts.path)) {
-        Some(facts) => Err(Failure::usage(format!(
-            "the store {} lies in the tree {}, in which nothing is to be written: name a store elsewhere with --store",
-            store.display(),
-            facts.path.display()
-        ))),
-        None => Ok(()),
-    }
-}
-
 fn doubts(campaign: &Campaign, point: &Point) -> Vec<Trust> {
     let (clients, processors) =
         (point.spec.clients, std::thread::available_parallelism().map_or(1, usize::from) as u32);
-    let crew = campaign.options.crew;
+    let crew = point.crew;
     let crowded = || Trust {
         doubt: format!(
             "{clients} {} share {processors} processors: they wait for each other, not only for the storage",

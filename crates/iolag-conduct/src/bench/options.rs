@@ -47,6 +47,8 @@ pub struct BenchOptions {
     pub drop_command: Option<String>,
     /// Who measures beside the load, if somebody is to.
     pub bystander: Option<BystanderSpec>,
+    /// Where copies are made.
+    pub copy_to: CopyTo,
     /// What the user attaches.
     pub labels: Vec<(String, String)>,
 }
@@ -69,6 +71,7 @@ impl Default for BenchOptions {
             caches: CacheState::Asis,
             drop_command: None,
             bystander: None,
+            copy_to: CopyTo::All,
             labels: Vec::new(),
         }
     }
@@ -134,6 +137,28 @@ impl Crew {
         match self {
             Self::Clients => "--clients",
             Self::Copies => "--copies",
+        }
+    }
+}
+
+/// Where the files of a target are copied to, if several are named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CopyTo {
+    /// To each of them in turn.
+    All,
+    /// To where they are.
+    Own,
+}
+
+impl CopyTo {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::All, Self::Own];
+
+    /// As it is typed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Own => "own",
         }
     }
 }

@@ -14,7 +14,7 @@ use iolag_workload::{can_unshare, workload};
 use crate::bench::beside::{BYSTANDERS_MAX, refuse_beside};
 use crate::bench::caches::deadlines;
 use crate::bench::campaign::{Campaign, Point};
-use crate::bench::options::{BenchOptions, Crew, Repeating};
+use crate::bench::options::{BenchOptions, CopyTo, Crew, Repeating};
 use crate::bench::sides::Side;
 use crate::bench::stream::copying::destinations;
 use crate::contact::scout;
@@ -63,12 +63,12 @@ pub fn plan_bench<V>(
                 coordinates.extend(side.name.iter().map(|name| ("side".to_owned(), name.clone())));
                 coordinates.insert("target".to_owned(), side.target.to_string());
                 coordinates.insert(options.crew.coordinate().to_owned(), clients.to_string());
-                let point = Point { spec, side: side.clone(), copy_to: None, coordinates, doubt };
-                points.extend(
-                    destinations(&point.spec.workload, side, &sides)
-                        .into_iter()
-                        .map(|to| point.copied_to(to)),
-                );
+                let point =
+                    Point { spec, side: side.clone(), copy_to: None, coordinates, crew: options.crew, doubt };
+                let to_all = options.copy_to == CopyTo::All;
+                let destinations =
+                    if to_all { destinations(&point.spec.workload, side, &sides) } else { vec![None] };
+                points.extend(destinations.into_iter().map(|to| point.copied_to(to)));
             }
         }
     }

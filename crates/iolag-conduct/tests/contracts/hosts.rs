@@ -178,7 +178,7 @@ fn the_report_draws_both_hosts_on_one_axis_and_names_the_second() {
     assert_eq!(figures.counts.clamped, 0, "nothing is before or after the run");
     let analysis = analyse_run(&record, &summaries);
     let runs = [ReportedRun { record: &record, analysis: &analysis }];
-    let report = HtmlReport { title: None, runs: &runs, written_realtime_ns: None };
+    let report = HtmlReport { title: None, runs: &runs, comparison: None, written_realtime_ns: None };
     let mut page = Vec::new();
     write_html(&report, Figures::new(vec![figures], Vec::new()), &mut page).unwrap();
     let page = String::from_utf8(page).unwrap();

@@ -44,8 +44,21 @@ pub(crate) struct Control {
     /// What time of the load it is, and how many of its clients are in its stage.
     pub(crate) load_time: AtomicU32,
     pub(crate) load_clients: AtomicU32,
+    /// Since when it was what time, of the last changes; how many there were.
+    pub(crate) load_changes: [LoadChange; LOAD_CHANGES],
+    pub(crate) load_changes_made: AtomicU32,
     /// Samples that found their ring full although the run was stopped: lost, and said so.
     pub(crate) samples_lost: AtomicU64,
+}
+
+/// So many changes of the load's time are remembered: more than come while one attempt waits.
+pub(crate) const LOAD_CHANGES: usize = 64;
+
+/// A change of the load's time.
+#[repr(C)]
+pub(crate) struct LoadChange {
+    pub(crate) begin_ns: AtomicU64,
+    pub(crate) load_time: AtomicU32,
 }
 
 /// Where the clients of one role meet.

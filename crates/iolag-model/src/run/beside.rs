@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::spec::names;
-use crate::{Nanoseconds, Operation, StageIndex, StageRecord};
+use crate::{MonotonicTime, Nanoseconds, Operation, StageIndex, StageRecord};
 
 /// What bystanders of a bench do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,6 +16,14 @@ pub struct BystanderSpec {
     pub rate_per_second: f64,
     /// How long they measure before the load begins, and after it has ended.
     pub quiet_ns: Nanoseconds,
+}
+
+impl BystanderSpec {
+    /// What is asked in a place: of somebody else's file nothing but its attributes.
+    pub fn asked_in(&self, place: Standpoint) -> impl Iterator<Item = BystanderTask> {
+        let is_asked = move |task: &BystanderTask| place != Standpoint::File || *task == BystanderTask::Stat;
+        self.asked.iter().copied().filter(is_asked)
+    }
 }
 
 /// What a bystander asks.
@@ -119,17 +127,20 @@ impl BesideRecord {
 
 /// How far the load of a run is: its clients tell, and who measures beside it looks.
 pub trait LoadCourse: Send + Sync {
-    /// The load is between stages, or waits before or after all of them; told by each of its clients.
-    fn tell(&self, time: LoadTime);
+    /// The load is between stages, or waits before or after all of them, from this moment on; told by each of its clients.
+    fn tell(&self, time: LoadTime, now: MonotonicTime);
 
     /// A client of the load begins this stage.
-    fn begin(&self, stage: StageIndex);
+    fn begin(&self, stage: StageIndex, now: MonotonicTime);
 
     /// It has ended its part of it; with the last the load is between stages.
-    fn end(&self);
+    fn end(&self, now: MonotonicTime);
 
     /// What time it is.
     fn time(&self) -> LoadTime;
+
+    /// What time it was at a moment that is not long past, if that is known.
+    fn time_at(&self, moment: MonotonicTime) -> Option<LoadTime>;
 
     /// How many of those who measure beside it have not ended, and are waited for.
     fn beside(&self) -> usize;

@@ -61,7 +61,7 @@ fn write_report(directory: &Path, name: &str, runs: &[MadeUp]) -> io::Result<()>
         .zip(&analyses)
         .map(|(run, analysis)| ReportedRun { record: &run.record, analysis })
         .collect();
-    let report = HtmlReport { title: None, runs: &reported, written_realtime_ns: None };
+    let report = HtmlReport { title: None, runs: &reported, comparison: None, written_realtime_ns: None };
     let begin = Instant::now();
     let path = directory.join(format!("{name}.html"));
     let mut page = BufWriter::new(File::create(&path)?);

@@ -49,8 +49,8 @@ fn of_row(table: &ComparedTable, row: &ComparedRow, other: usize) -> [String; 8]
         pairs_of(&row.key.labels),
         side(0),
         side(other),
-        table.quantity.to_string(),
-        raw_unit(table.quantity).to_owned(),
+        row.quantity.to_string(),
+        raw_unit(row.quantity).to_owned(),
     ]
 }
 

@@ -7,6 +7,7 @@ use iolag_analysis::compare::ComparedTable;
 
 use crate::words::comparison::beside::{at_processor_speed, beside_lines, beside_title};
 use crate::words::comparison::between::between;
+use crate::words::comparison::bystanders::{TITLE, bystander_lines, bystander_sentences};
 use crate::words::comparison::cells::{amount, percent_of, word_of};
 use crate::words::comparison::design::{design, heading, remarks};
 use crate::words::comparison::doubts::doubts;
@@ -27,12 +28,12 @@ pub fn comparison_markdown(table: &ComparedTable) -> String {
     push(&mut text, format_args!("|---|{}", "---:|".repeat(titles.len())));
     for (index, row) in table.rows.iter().enumerate() {
         let mut line = format!("| {} |", escape(rows.name(index)));
-        let base = row.sides.first().map_or_else(String::new, |side| amount(table.quantity, side.middle));
+        let base = row.sides.first().map_or_else(String::new, |side| amount(row.quantity, side.middle));
         write!(line, " {} |", escape(&base)).expect("writing to a string cannot fail");
         for (side, cell) in row.sides.iter().skip(1).zip(&row.cells) {
             let cell = format!(
                 "{}: {}, {}",
-                amount(table.quantity, side.middle),
+                amount(row.quantity, side.middle),
                 percent_of(cell),
                 word_of(table, cell)
             );
@@ -42,26 +43,27 @@ pub fn comparison_markdown(table: &ComparedTable) -> String {
     }
     text.push('\n');
     list(&mut text, "", &remarks(table));
-    beside(&mut text, table, &names, &rows);
+    list(&mut text, "", &bystander_sentences(table, &names));
+    beside(&mut text, TITLE, bystander_lines(table), &names);
+    beside(&mut text, &beside_title(table.units), beside_lines(table, &rows), &names);
+    list(&mut text, "", &at_processor_speed(table, &names, &rows));
     list(&mut text, "Between the others:", &between(table, &names, &rows));
     list(&mut text, "Left out:", &left_out(table, &names));
     text.truncate(text.trim_end().len());
     text + "\n"
 }
 
-fn beside(text: &mut String, table: &ComparedTable, names: &SideNames, rows: &RowNames) {
-    let lines = beside_lines(table, rows);
+fn beside(text: &mut String, above: &str, lines: Vec<(String, Vec<String>)>, names: &SideNames) {
     if lines.is_empty() {
         return;
     }
     let cells = |cells: &[String]| cells.iter().map(|cell| escape(cell)).collect::<Vec<_>>().join(" | ");
-    push(text, format_args!("| {} | {} |", escape(&beside_title(table.units)), cells(&names.short)));
+    push(text, format_args!("| {} | {} |", escape(above), cells(&names.short)));
     push(text, format_args!("|---|{}", "---:|".repeat(names.short.len())));
     for (name, sides) in lines {
         push(text, format_args!("| {} | {} |", escape(&name), cells(&sides)));
     }
     text.push('\n');
-    list(text, "", &at_processor_speed(table, names, rows));
 }
 
 fn list(text: &mut String, title: &str, sentences: &[String]) {

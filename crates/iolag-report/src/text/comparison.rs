@@ -1,11 +1,12 @@
 //! `iolag compare`: sides against the first of them, a row for each thing that all have in common.
 
 use iolag_analysis::compare::{ComparedCell, ComparedRow, ComparedTable};
-use iolag_analysis::{ComparedWord, RunQuantity, capitalised};
+use iolag_analysis::{ComparedWord, capitalised};
 
 use super::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
 use crate::words::comparison::beside::{at_processor_speed, beside_lines, beside_title};
 use crate::words::comparison::between::between;
+use crate::words::comparison::bystanders::{TITLE, bystander_lines, bystander_sentences};
 use crate::words::comparison::cells::{amount, percent_of, word_of};
 use crate::words::comparison::design::{design, heading, remarks};
 use crate::words::comparison::doubts::doubts;
@@ -40,7 +41,14 @@ pub fn comparison_text(table: &ComparedTable, width: usize, colour: Colour) -> S
         text.text.push_str(&tables(table, &names, &rows, width, colour));
     }
     remarks(table).iter().for_each(|remark| text.line(remark, ""));
-    text.text.push_str(&beside_text(table, &names, &rows, width, colour));
+    let felt = bystander_lines(table);
+    if !felt.is_empty() {
+        text.text.push('\n');
+        bystander_sentences(table, &names).iter().for_each(|sentence| text.line(sentence, ""));
+    }
+    text.text.push_str(&lines_text(TITLE, &felt, &names, width, colour));
+    let beside = beside_lines(table, &rows);
+    text.text.push_str(&lines_text(&beside_title(table.units), &beside, &names, width, colour));
     at_processor_speed(table, &names, &rows).iter().for_each(|sentence| text.line(sentence, ""));
     text.section("Between the others", &between(table, &names, &rows), colour);
     text.section("Left out", &left_out(table, &names), colour);
@@ -86,7 +94,7 @@ fn tables(table: &ComparedTable, names: &SideNames, rows: &RowNames, width: usiz
     let of = |others: &[usize], columns| side_by_side(table, others, columns, names, rows, most);
     let mut forms = vec![Columns::All];
     // Percent of shares say little without the shares.
-    if !matches!(table.quantity, RunQuantity::ShareOver(_)) {
+    if table.threshold().is_none() {
         forms.push(Columns::Difference);
     }
     if let Some(fits) = forms.iter().map(|form| of(&others, *form)).find(|one| one.width() <= width) {
@@ -123,10 +131,9 @@ fn side_by_side(
     let mut drawn = Table::new(groups);
     for (index, row) in table.rows.iter().enumerate() {
         let mut cells =
-            vec![Cell::new(format!("  {}", cut(rows.name(index), most))), Cell::new(middle(table, row, 0))];
+            vec![Cell::new(format!("  {}", cut(rows.name(index), most))), Cell::new(middle(row, 0))];
         for other in others {
-            cells
-                .extend((form == Columns::All).then(|| Cell::toned(middle(table, row, *other), Tone::Faint)));
+            cells.extend((form == Columns::All).then(|| Cell::toned(middle(row, *other), Tone::Faint)));
             cells.extend(match row.cells.get(other - 1) {
                 Some(cell) => of_cell(table, cell),
                 None => [Cell::default(), Cell::default()],
@@ -138,14 +145,13 @@ fn side_by_side(
 }
 
 /// A line for each thing, with a column for each side if they fit, else with the names of the sides in it.
-fn beside_text(
-    table: &ComparedTable,
+fn lines_text(
+    above: &str,
+    lines: &[(String, Vec<String>)],
     names: &SideNames,
-    rows: &RowNames,
     width: usize,
     colour: Colour,
 ) -> String {
-    let lines = beside_lines(table, rows);
     if lines.is_empty() {
         return String::new();
     }
@@ -155,24 +161,24 @@ fn beside_text(
     };
     let first = ColumnGroup { title: String::new(), columns: columns([("", Side::Left)]) };
     let mut drawn = Table::new(std::iter::once(first).chain(names.short.iter().map(title)).collect());
-    for (name, sides) in &lines {
+    for (name, sides) in lines {
         let name = std::iter::once(Cell::new(format!("  {name}")));
         drawn.row(name.chain(sides.iter().map(Cell::new)).collect());
     }
     let mut text = Paragraphs { text: "\n".to_owned(), width };
-    text.line(&beside_title(table.units), "");
+    text.line(above, "");
     if drawn.width() <= width {
         return text.text + &drawn.render(colour);
     }
-    for (name, sides) in &lines {
+    for (name, sides) in lines {
         let of_sides = names.short.iter().zip(sides).map(|(name, told)| format!("{name} {told}"));
         text.line(&format!("  {name}: {}", of_sides.collect::<Vec<_>>().join(", ")), "    ");
     }
     text.text
 }
 
-fn middle(table: &ComparedTable, row: &ComparedRow, side: usize) -> String {
-    row.sides.get(side).map_or_else(String::new, |side| amount(table.quantity, side.middle))
+fn middle(row: &ComparedRow, side: usize) -> String {
+    row.sides.get(side).map_or_else(String::new, |side| amount(row.quantity, side.middle))
 }
 
 fn of_cell(table: &ComparedTable, cell: &ComparedCell) -> [Cell; 2] {
@@ -188,11 +194,12 @@ fn of_cell(table: &ComparedTable, cell: &ComparedCell) -> [Cell; 2] {
 #[cfg(test)]
 mod tests {
     use insta::assert_snapshot;
+    use iolag_analysis::RunQuantity;
 
     use unicode_width::UnicodeWidthStr;
 
     use super::*;
-    use crate::words::comparison::samples::{bad_names, hung_and_few, of_rows, streams, study, table_of};
+    use crate::words::comparison::samples::{bad_names, by, hung_and_few, of_rows, streams, study, table_of};
 
     fn text(table: &ComparedTable, width: usize) -> String {
         comparison_text(table, width, Colour::Never)
@@ -232,7 +239,8 @@ mod tests {
     fn eight_rows_and_a_share() {
         assert_snapshot!("rows_8", text(&of_rows(8), 100));
         let mut table = of_rows(2);
-        table.quantity = RunQuantity::ShareOver(iolag_model::Nanoseconds::from_milliseconds(100));
+        let share = RunQuantity::ShareOver(iolag_model::Nanoseconds::from_milliseconds(100));
+        by(&mut table, "metadata", share);
         for row in &mut table.rows {
             for side in &mut row.sides {
                 side.middle = iolag_analysis::RunAmount::Known(side.middle.ends().0 / 10_000.0);

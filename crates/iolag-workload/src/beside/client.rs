@@ -1,8 +1,8 @@
 //! One client that measures beside a load: it asks one thing, in one place, at moments of its own.
 //!
 //! What comes due while the attempt before has not ended is not asked: it is recorded as skipped, and would have waited at least until that
-//! ended. So no slow attempt hides what those after it would have felt, and a place that answers slowly is not asked ever more. All that came
-//! due behind an attempt belongs to the stage in which that was asked, however far the load was when it ended.
+//! ended. So no slow attempt hides what those after it would have felt, and a place that answers slowly is not asked ever more. It belongs to
+//! the stage of the load in which it came due; what came due between two stages, to that in which the attempt in its way was asked.
 //!
 //! Limits: durations begin when the thread is awake, not when the attempt was intended: waking it takes longer than a local file system
 //! does, and how late it was stands in the sample.
@@ -27,8 +27,10 @@ pub struct BystanderClient<C> {
     stages: Vec<(LoadTime, StageIndex)>,
     /// The stage that it is in, and when what is due in it.
     entered: Option<(StageIndex, Pacer)>,
-    /// When it was free for the next attempt.
-    free: MonotonicTime,
+    /// When the last attempt began, and when it was free for the next one.
+    attempt: [MonotonicTime; 2],
+    /// What came due behind it at another time of the load, and is noted in the stage of that.
+    due_elsewhere: Option<MonotonicTime>,
     /// Files that it has created so far, and the one that is to be removed.
     created: u64,
     removal: Option<Request>,
@@ -58,15 +60,15 @@ impl<C: LoadCourse> BystanderClient<C> {
             asks,
             stages,
             entered: None,
-            free: MonotonicTime(0),
+            attempt: [MonotonicTime(0); 2],
+            due_elsewhere: None,
             created: 0,
             removal: None,
             is_over: false,
         }
     }
 
-    fn stage(&self) -> Option<StageIndex> {
-        let time = self.course.time();
+    fn stage_at(&self, time: LoadTime) -> Option<StageIndex> {
         self.stages.iter().find(|(known, _)| *known == time).map(|(_, stage)| *stage)
     }
 
@@ -90,13 +92,21 @@ impl<C: LoadCourse> BystanderClient<C> {
         Request::new(self.asks.task.operation(), key, own.bytes_of(self.asks.task))
     }
 
-    /// What came due behind the last attempt and is not asked.
-    fn skipped(&mut self) -> Option<Note> {
-        let due = self.entered.as_mut()?.1.take_skipped()?;
-        let at_least = self.free.since(due);
-        let sample = Sample::new(AttemptId(0), self.asks.task.operation(), due, due, at_least)
+    /// What came due behind the last attempt and is not asked. What came due before that began was missed by a thread that woke up late,
+    /// which is not the storage's doing.
+    fn skipped(&mut self) -> Option<MonotonicTime> {
+        let [began, _] = self.attempt;
+        let pacer = &mut self.entered.as_mut()?.1;
+        self.due_elsewhere
+            .take()
+            .or_else(|| std::iter::from_fn(|| pacer.take_skipped()).find(|due| *due >= began))
+    }
+
+    fn note(&self, due: MonotonicTime) -> Note {
+        let [_, free] = self.attempt;
+        let sample = Sample::new(AttemptId(0), self.asks.task.operation(), due, due, free.since(due))
             .with_outcome(Outcome::Skipped, FailureCode::NONE);
-        Some(Note { sample, number: None, blocker: None })
+        Note { sample, number: None, blocker: None }
     }
 }
 
@@ -105,8 +115,17 @@ impl<C: LoadCourse> Client for BystanderClient<C> {
         if let Some(request) = self.removal.take() {
             return Step::Execute { request, intended: None };
         }
-        if let Some(note) = self.skipped() {
-            return Step::Note(note);
+        if let Some(due) = self.skipped() {
+            let stage = self.course.time_at(due).and_then(|time| self.stage_at(time));
+            let entered = self.entered.as_mut().map(|(entered, _)| entered);
+            if let Some((stage, entered)) = stage.zip(entered).filter(|(stage, entered)| *stage != **entered)
+            {
+                // The load went on while the attempt waited: who came then came at that time of the load.
+                *entered = stage;
+                self.due_elsewhere = Some(due);
+                return Step::Enter { stage };
+            }
+            return Step::Note(self.note(due));
         }
         if self.course.time() == LoadTime::Over {
             let keeps = self.asks.standpoint != Standpoint::File && self.entered.is_some();
@@ -118,7 +137,9 @@ impl<C: LoadCourse> Client for BystanderClient<C> {
                 _ => Step::Finished,
             };
         }
-        let Some(stage) = self.stage() else { return Step::Pause { until: now.after(LOOK) } };
+        let Some(stage) = self.stage_at(self.course.time()) else {
+            return Step::Pause { until: now.after(LOOK) };
+        };
         let Some((_, pacer)) = self.entered.as_mut().filter(|(entered, _)| *entered == stage) else {
             return self.enter(stage, now);
         };
@@ -133,7 +154,7 @@ impl<C: LoadCourse> Client for BystanderClient<C> {
         if request.operation == Operation::Delete {
             return;
         }
-        self.free = done.end;
+        self.attempt = [done.start, done.end];
         if request.operation == Operation::Create {
             self.removal = Some(Request::new(Operation::Delete, request.key, 0));
         }
@@ -149,7 +170,7 @@ impl<C: LoadCourse> Client for BystanderClient<C> {
     }
 
     fn last_note(&mut self) -> Option<Note> {
-        self.skipped()
+        self.skipped().map(|due| self.note(due))
     }
 }
 
@@ -159,20 +180,31 @@ mod tests {
     use iolag_backend::Completion;
     use std::sync::Mutex;
 
-    /// A load that is at a time which the test sets.
-    struct At(Mutex<LoadTime>);
+    /// A load that is at a time which the test sets, and when it came to be.
+    struct At(Mutex<Vec<(MonotonicTime, LoadTime)>>);
+
+    impl At {
+        fn new(time: LoadTime) -> Self {
+            Self(Mutex::new(vec![(MonotonicTime(0), time)]))
+        }
+    }
 
     impl LoadCourse for &At {
-        fn tell(&self, time: LoadTime) {
-            *self.0.lock().unwrap() = time;
+        fn tell(&self, time: LoadTime, now: MonotonicTime) {
+            self.0.lock().unwrap().push((now, time));
         }
 
-        fn begin(&self, _stage: StageIndex) {}
+        fn begin(&self, _stage: StageIndex, _now: MonotonicTime) {}
 
-        fn end(&self) {}
+        fn end(&self, _now: MonotonicTime) {}
 
         fn time(&self) -> LoadTime {
-            *self.0.lock().unwrap()
+            self.0.lock().unwrap().last().unwrap().1
+        }
+
+        fn time_at(&self, moment: MonotonicTime) -> Option<LoadTime> {
+            let known = self.0.lock().unwrap();
+            known.iter().rev().find(|(begin, _)| *begin <= moment).map(|(_, time)| *time)
         }
 
         fn beside(&self) -> usize {
@@ -238,21 +270,21 @@ mod tests {
 
     #[test]
     fn it_asks_at_its_rate_while_there_is_a_time_to_measure_and_what_is_due_behind_a_slow_one_is_a_bound() {
-        let at = At(Mutex::new(LoadTime::Between));
+        let at = At::new(LoadTime::Between);
         let mut walk = Walk::new(&at, BystanderTask::Stat, Standpoint::File);
         assert!(walk.until(500, 1, Completion::ok(0)));
         assert_eq!(walk.seen, [], "nothing is measured yet");
-        walk.at.tell(LoadTime::Before);
+        walk.at.tell(LoadTime::Before, walk.now);
         walk.until(1000, 1, Completion::ok(0));
         assert_eq!(walk.seen, [(4, Operation::Stat, Outcome::Ok, 1); 5]);
         walk.seen.clear();
-        walk.at.tell(DURING);
+        walk.at.tell(DURING, walk.now);
         walk.until(2900, 350, Completion::ok(0));
         let slow = (5, Operation::Stat, Outcome::Ok, 350);
         let skipped = |milliseconds| (5, Operation::Stat, Outcome::Skipped, milliseconds);
         let round = [slow, skipped(250), skipped(150), skipped(50)];
         assert_eq!(walk.seen[..8], [round, round].concat());
-        walk.at.tell(LoadTime::Over);
+        walk.at.tell(LoadTime::Over, walk.now);
         assert!(!walk.until(10_000, 1, Completion::ok(0)));
         assert_eq!(walk.seen.last().unwrap().1, Operation::Stat, "the file is none of its own");
     }
@@ -260,16 +292,16 @@ mod tests {
     #[test]
     fn what_came_due_behind_an_attempt_is_recorded_also_where_its_stage_is_over_when_it_ends() {
         for after in [LoadTime::Between, LoadTime::Over] {
-            let at = At(Mutex::new(DURING));
+            let at = At::new(DURING);
             let mut walk = Walk::new(&at, BystanderTask::Stat, Standpoint::File);
             // One attempt of 350 ms, during which the stage ends.
             walk.until(1, 350, Completion::ok(0));
-            walk.at.tell(after);
+            walk.at.tell(after, walk.now);
             walk.until(400, 1, Completion::ok(0));
             let skipped = |milliseconds| (5, Operation::Stat, Outcome::Skipped, milliseconds);
             assert_eq!(walk.seen[1..], [skipped(250), skipped(150), skipped(50)], "{after:?}");
         }
-        let at = At(Mutex::new(DURING));
+        let at = At::new(DURING);
         let mut walk = Walk::new(&at, BystanderTask::Stat, Standpoint::File);
         walk.until(1, 350, Completion::ok(0));
         let notes = std::iter::from_fn(|| walk.client.last_note());
@@ -277,11 +309,25 @@ mod tests {
     }
 
     #[test]
+    fn what_came_due_behind_an_attempt_belongs_to_the_stage_in_which_it_came_due() {
+        let at = At::new(LoadTime::Before);
+        let mut walk = Walk::new(&at, BystanderTask::Stat, Standpoint::Directory);
+        // One attempt of 550 ms, 150 ms after which the load begins.
+        walk.until(1, 550, Completion::ok(0));
+        walk.at.tell(DURING, MonotonicTime(150 * MILLISECOND));
+        walk.until(650, 1, Completion::ok(0));
+        let skipped = |stage, milliseconds| (stage, Operation::Stat, Outcome::Skipped, milliseconds);
+        let behind = [skipped(4, 450), skipped(5, 350), skipped(5, 250), skipped(5, 150), skipped(5, 50)];
+        assert_eq!(walk.seen[1..6], behind);
+        assert_eq!(walk.seen[6..], [(5, Operation::Stat, Outcome::Ok, 1)], "then it asks as before");
+    }
+
+    #[test]
     fn what_it_created_it_removes_and_at_the_end_its_own_file() {
-        let at = At(Mutex::new(LoadTime::Before));
+        let at = At::new(LoadTime::Before);
         let mut walk = Walk::new(&at, BystanderTask::Create, Standpoint::Sibling);
         walk.until(150, 1, Completion::ok(0));
-        walk.at.tell(LoadTime::Over);
+        walk.at.tell(LoadTime::Over, walk.now);
         assert!(!walk.until(1000, 1, Completion::ok(0)));
         let operations: Vec<_> = walk.seen.iter().map(|seen| seen.1).collect();
         assert_eq!(
@@ -295,7 +341,7 @@ mod tests {
         let gone = Completion::failed(FailureCode::from_errno(libc::ENOENT));
         let standpoints = [Standpoint::File, Standpoint::Directory, Standpoint::Sibling];
         let outcomes = standpoints.map(|standpoint| {
-            let at = At(Mutex::new(LoadTime::Before));
+            let at = At::new(LoadTime::Before);
             let mut walk = Walk::new(&at, BystanderTask::Stat, standpoint);
             walk.until(50, 1, gone);
             walk.seen[0].2

@@ -63,18 +63,18 @@ impl<K, C: LoadCourse> LoadClient<K, C> {
         phase.is_some_and(|phase| !phase.is_of_working_set())
     }
 
-    fn leave_stage(&mut self) {
+    fn leave_stage(&mut self, now: MonotonicTime) {
         if std::mem::take(&mut self.is_inside) {
-            self.course.end();
+            self.course.end(now);
         }
     }
 
     /// What comes of a step of the client inside.
-    fn pass(&mut self, step: Step) -> Step {
+    fn pass(&mut self, step: Step, now: MonotonicTime) -> Step {
         match step {
-            Step::End | Step::TimeOut { .. } => self.leave_stage(),
+            Step::End | Step::TimeOut { .. } => self.leave_stage(now),
             Step::Begin { stage, .. } => {
-                self.leave_stage();
+                self.leave_stage(now);
                 let is_measured = self.is_measured(stage);
                 self.entering = is_measured.then_some(stage);
                 match self.progress {
@@ -82,18 +82,18 @@ impl<K, C: LoadCourse> LoadClient<K, C> {
                         self.progress = Progress::Measured;
                         return self.meet(LoadTime::Before, step);
                     }
-                    Progress::Measured if !is_measured => return self.end(step),
+                    Progress::Measured if !is_measured => return self.end(step, now),
                     _ => {}
                 }
             }
-            Step::Finished if self.progress == Progress::Measured => return self.end(step),
+            Step::Finished if self.progress == Progress::Measured => return self.end(step, now),
             _ => {}
         }
         step
     }
 
-    fn end(&mut self, then: Step) -> Step {
-        self.leave_stage();
+    fn end(&mut self, then: Step, now: MonotonicTime) -> Step {
+        self.leave_stage(now);
         self.progress = Progress::Removing;
         self.state = State::Ending(then);
         Step::End
@@ -110,12 +110,12 @@ impl<K: Client, C: LoadCourse> Client for LoadClient<K, C> {
         match self.state {
             State::Inside => {
                 let step = self.inner.next(now);
-                self.pass(step)
+                self.pass(step, now)
             }
             State::Ending(then) => self.meet(LoadTime::After, then),
             State::Quiet(_, until, _) if now < until => Step::Pause { until },
             State::Quiet(LoadTime::After, _, then) => {
-                self.course.tell(LoadTime::Over);
+                self.course.tell(LoadTime::Over, now);
                 self.state = State::Leaving(now.after(PATIENCE), then);
                 Step::Pause { until: now.after(LOOK) }
             }
@@ -141,13 +141,13 @@ impl<K: Client, C: LoadCourse> Client for LoadClient<K, C> {
 
     fn met(&mut self, meeting: &Meeting, now: MonotonicTime) {
         if let State::Meeting(time, then) = self.state {
-            self.course.tell(time);
+            self.course.tell(time, now);
             self.state = State::Quiet(time, now.after(self.quiet), then);
             return;
         }
         if let Some(stage) = self.entering.take() {
             self.is_inside = true;
-            self.course.begin(stage);
+            self.course.begin(stage, now);
         }
         self.inner.met(meeting, now);
     }
@@ -178,20 +178,24 @@ mod tests {
     }
 
     impl LoadCourse for &Told {
-        fn tell(&self, time: LoadTime) {
+        fn tell(&self, time: LoadTime, _now: MonotonicTime) {
             self.note(format!("{time:?}"));
         }
 
-        fn begin(&self, stage: StageIndex) {
+        fn begin(&self, stage: StageIndex, _now: MonotonicTime) {
             self.note(format!("begin {}", stage.0));
         }
 
-        fn end(&self) {
+        fn end(&self, _now: MonotonicTime) {
             self.note("end".to_owned());
         }
 
         fn time(&self) -> LoadTime {
             LoadTime::Between
+        }
+
+        fn time_at(&self, _moment: MonotonicTime) -> Option<LoadTime> {
+            None
         }
 
         fn beside(&self) -> usize {

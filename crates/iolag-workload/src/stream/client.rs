@@ -449,6 +449,11 @@ impl<P: FnMut() -> Nanoseconds + Send> Client for StreamClient<P> {
         }
     }
 
+    /// A file system that cannot tell what is shared has not failed.
+    fn asks_again(&self, request: &Request, done: &Done) -> bool {
+        request.operation == Operation::CopyShared && !done.completion.is_ok()
+    }
+
     fn met(&mut self, _meeting: &Meeting, now: MonotonicTime) {
         self.work = Work::new(self.course(), now);
         self.state = State::Begun;

@@ -1,7 +1,7 @@
 //! What the user can type of `iolag bench stream`.
 
 use clap::Args;
-use iolag_conduct::FileSize;
+use iolag_conduct::{CopyTo, FileSize};
 use iolag_model::{
     Allocation, CopyWith, Nanoseconds, Phase, StreamEngine, StreamFsync, StreamIo, StreamSpec, Verification,
     parse_bytes, parse_count,
@@ -10,7 +10,8 @@ use iolag_model::{
 use crate::args::bench::{BenchArguments, BenchPlaces};
 use crate::args::values::parse_period;
 use crate::args::values::stream::{
-    parse_copy_with, parse_engine, parse_file_size, parse_fsync, parse_io, parse_percent, parse_stream_phase,
+    parse_copy_to, parse_copy_with, parse_engine, parse_file_size, parse_fsync, parse_io, parse_percent,
+    parse_stream_phase,
 };
 
 /// Small, since we are guests.
@@ -28,6 +29,9 @@ pub struct Stream {
     #[command(flatten)]
     #[expect(missing_docs, reason = "flattened options document themselves")]
     pub blocks: StreamBlocks,
+    /// With several targets, where the phase copy copies to: all (each of them in a run of its own) or own (only the file's)
+    #[arg(long, value_name = "NAME", default_value = "all", value_parser = parse_copy_to)]
+    pub copy_to: CopyTo,
     #[command(flatten)]
     #[expect(missing_docs, reason = "flattened options document themselves")]
     pub bench: BenchArguments,

@@ -53,7 +53,7 @@ fn report(options: &Check, common: &Common, checked: &Checked) -> Result<ExitCod
     });
     output::tell_outcome(common, conducted);
     if let Some(path) = &options.report {
-        write_report_of(std::slice::from_ref(&conducted.run), path, common)?;
+        write_report_of(std::slice::from_ref(&conducted.run), None, path, common)?;
     }
     let unmeasured = analysis.directories.iter().any(|directory| directory.summaries.is_empty());
     let code = checked.code(unmeasured);

@@ -1,14 +1,16 @@
 //! What everybody else feels while a load works: before it, in each of its stages, and after it, in each place.
 //!
-//! How many times as long something takes is the ratio of two medians. Its interval goes from the lower end of the one's to the upper end of
-//! the other's, which holds with at least the probability of the two; it is of this run only, since attempts of one run resemble each other.
+//! How much longer that is, and whether anybody is said to wait for it, is in [`super::times`].
+
+use std::collections::BTreeSet;
 
 use iolag_model::{
     BystanderStage, BystanderTask, LoadTime, Operation, Phase, RunRecord, StageIndex, Standpoint,
 };
 use serde::Serialize;
 
-use crate::run::summary::{QuantileEstimate, Summaries, Summary};
+use super::times::{TimesAsLong, is_stall};
+use crate::run::summary::{Summaries, Summary};
 
 /// What was felt beside a load.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -64,17 +66,10 @@ pub struct BesideCell {
     pub summary: Summary,
     /// Compared with before; absent for before itself, and where that is not known.
     pub times_as_long: Option<TimesAsLong>,
-}
-
-/// How many times as long something takes as it did before.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct TimesAsLong {
-    /// The ratio of the medians.
-    pub factor: f64,
-    /// Its interval, of at least 95 %; absent if one of the medians has none.
-    pub interval: Option<[f64; 2]>,
-    /// Whether it is that at least: the median lies among attempts that had not ended.
-    pub is_at_least: bool,
+    /// Whether it is shown that it took longer than before, by more than in this machine's memory.
+    pub is_longer: bool,
+    /// Whether somebody waited much longer than anybody before.
+    pub is_stall: bool,
 }
 
 /// What was felt beside the load of a run, if somebody measured.
@@ -87,9 +82,10 @@ pub(crate) fn analyse_beside(run: &RunRecord, summaries: &Summaries) -> Option<B
         }
     }
     let rows = rows(&beside.stages, &times, summaries);
+    let places: BTreeSet<Standpoint> = beside.stages.iter().map(|stage| stage.standpoint).collect();
     let asked = |is_control: bool| {
-        let asked = rows.iter().filter(|row| (row.standpoint == Standpoint::Control) == is_control);
-        asked.count() as f64 * spec.rate_per_second
+        let places = places.iter().filter(|place| (**place == Standpoint::Control) == is_control);
+        places.flat_map(|place| spec.asked_in(*place)).count() as f64 * spec.rate_per_second
     };
     Some(BesideAnalysis {
         rate_per_second: spec.rate_per_second,
@@ -108,8 +104,12 @@ fn rows(stages: &[BystanderStage], times: &[LoadTime], summaries: &Summaries) ->
         let stage = stages.iter().find(|stage| stage.standpoint == standpoint && stage.time == time)?;
         let of_stage =
             |summary: &&Summary| summary.key.stage == Some(stage.stage) && summary.key.operation == operation;
-        // What was asked of a file that was not there is no attempt.
-        summaries.summaries.iter().find(of_stage).filter(|summary| summary.attempts > summary.retried)
+        // What was asked of a file that was not there is no attempt, nor what came due behind that.
+        summaries
+            .summaries
+            .iter()
+            .find(of_stage)
+            .filter(|summary| summary.attempts > summary.retried + summary.skipped)
     };
     let row = |(standpoint, operation): (Standpoint, Operation)| {
         // The file of the load is not there before: what is there then is a file beside it.
@@ -117,16 +117,30 @@ fn rows(stages: &[BystanderStage], times: &[LoadTime], summaries: &Summaries) ->
             Standpoint::File => Standpoint::Directory,
             other => other,
         };
-        let before = summary(stands_in, LoadTime::Before, operation);
-        let felt: Vec<_> = times
-            .iter()
-            .map(|time| {
-                let summary = summary(standpoint, *time, operation)?;
-                let compared = before.filter(|_| *time != LoadTime::Before);
-                let times_as_long = compared.and_then(|before| TimesAsLong::of(summary, before));
-                Some(BesideCell { summary: summary.clone(), times_as_long })
+        let before = |standpoint| summary(standpoint, LoadTime::Before, operation);
+        let compared = |standpoint: Standpoint, stands_in: Standpoint, time: LoadTime| {
+            TimesAsLong::of(summary(standpoint, time, operation)?, before(stands_in)?)
+        };
+        let cell = |time: &LoadTime| {
+            let summary_then = summary(standpoint, *time, operation)?;
+            let is_before = *time == LoadTime::Before;
+            let times_as_long = if is_before { None } else { compared(standpoint, stands_in, *time) };
+            let control = Some(Standpoint::Control).filter(|control| *control != standpoint);
+            let of_control = control.and_then(|control| compared(control, control, *time));
+            let longest = |summary: &Summary| summary.durations.max;
+            Some(BesideCell {
+                times_as_long,
+                is_longer: times_as_long.is_some_and(|times| times.is_longer(of_control.as_ref())),
+                is_stall: !is_before
+                    && is_stall(
+                        longest(summary_then),
+                        before(stands_in).map(longest),
+                        control.and_then(|control| summary(control, *time, operation)).map(longest),
+                    ),
+                summary: summary_then.clone(),
             })
-            .collect();
+        };
+        let felt: Vec<_> = times.iter().map(cell).collect();
         felt.iter().any(Option::is_some).then_some(BesideRow { standpoint, operation, felt })
     };
     let places = Standpoint::ALL
@@ -147,21 +161,4 @@ fn bytes_moved(stage: StageIndex, summaries: &Summaries) -> u64 {
         .filter(|summary| summary.key.operation.block_direction().is_some())
         .map(|summary| summary.bytes)
         .sum()
-}
-
-impl TimesAsLong {
-    fn of(summary: &Summary, before: &Summary) -> Option<Self> {
-        let known = |estimate: &QuantileEstimate| Some(estimate.value.lower_bound()?.0 as f64);
-        let (median, base) = (&summary.durations.median, &before.durations.median);
-        let base_ns = known(base).filter(|base| *base > 0.0)?;
-        let ends = |estimate: &QuantileEstimate| {
-            estimate.interval.bounds().map(|(low, high)| [low.0 as f64, high.0 as f64])
-        };
-        let interval = ends(median).zip(ends(base)).filter(|(_, base)| base[0] > 0.0);
-        Some(Self {
-            factor: known(median)? / base_ns,
-            interval: interval.map(|(now, base)| [now[0] / base[1], now[1] / base[0]]),
-            is_at_least: matches!(median.value, crate::QuantileValue::AtLeast(_)),
-        })
-    }
 }

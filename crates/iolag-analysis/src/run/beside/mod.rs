@@ -2,3 +2,4 @@
 
 pub(crate) mod analysis;
 pub(crate) mod felt;
+pub(crate) mod times;

@@ -1,6 +1,6 @@
 //! Whether copies are copies: a clone shares its blocks with the file, and nothing was moved.
 
-use iolag_model::{CopyWith, Operation, RunRecord, StreamSpec, Trust, format_bytes};
+use iolag_model::{CopyWith, Operation, Phase, RunRecord, StreamSpec, Trust, format_bytes};
 use serde::Serialize;
 
 use crate::run::summary::{Summaries, Summary};
@@ -24,7 +24,11 @@ impl StreamCopies {
         let looked: Vec<&Summary> = summaries.summaries.iter().filter(of_copies).collect();
         // Of some clients is not of all.
         let is_told = |one: &&Summary| one.succeeded() > 0 && one.errors.is_empty();
-        let is_all_told = !looked.is_empty() && looked.iter().all(is_told);
+        // What was written over after it was copied shares nothing any more, whatever it did before.
+        let writes = |phase: &Phase| matches!(phase, Phase::Write | Phase::Rewrite | Phase::RandomWrite);
+        let last_copy = spec.phases.iter().rposition(|phase| *phase == Phase::Copy).unwrap_or_default();
+        let is_written_over = spec.phases[last_copy..].iter().any(writes);
+        let is_all_told = !looked.is_empty() && !is_written_over && looked.iter().all(is_told);
         let shared_bytes = is_all_told.then(|| looked.iter().map(|one| one.bytes).sum());
         spec.copy_with.map(|with| Self { with, shared_bytes })
     }
@@ -54,13 +58,14 @@ impl StreamCopies {
 
     /// That nobody knows it, where there might be clones.
     pub(super) fn footnote(self, run: &RunRecord) -> Option<String> {
-        let places = run.targets.iter().filter_map(|target| target.file_system.as_ref());
-        let kinds: Vec<&str> = places.map(|place| place.kind.as_str()).collect();
-        let may_be = self.with != CopyWith::Loop && kinds.iter().any(|kind| *kind != TMPFS);
+        // Between two file systems there are none.
+        let place = run.targets.first().filter(|_| run.spec.targets.len() == 1)?.file_system.as_ref()?;
+        let may_be = self.with != CopyWith::Loop && place.kind != TMPFS;
         (self.shared_bytes.is_none() && may_be).then(|| {
             format!(
-                "{} does not tell whether the copy is a clone, which shares its blocks with the file",
-                kinds.join(", ")
+                "Whether the copy is a clone, which shares its blocks with the file, is not known: {} does not tell, or the file was written over \
+                 afterwards.",
+                place.kind
             )
         })
     }

@@ -209,7 +209,7 @@ fn a_place_of_another_run_is_refused_with_its_name() {
     let (target, _) = working_set();
     let error = backend(target.path()).create_place(&another()).unwrap_err();
     assert!(matches!(&error, BackendError::Claimed { run, .. } if *run == maker().run), "{error}");
-    assert!(error.to_string().contains("or remove it with iolag cleanup 20261122-120000-0001"), "{error}");
+    assert!(error.to_string().contains("else remove it with iolag cleanup 20261122-120000-0001"), "{error}");
     assert!(error.to_string().contains("0001: let that end if it still measures; else"), "{error}");
     assert_eq!(names(&target.path().join(WORKING_NAME)).len(), 2, "nothing is left of having tried");
 }

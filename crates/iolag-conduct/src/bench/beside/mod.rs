@@ -6,8 +6,8 @@ pub(super) mod measurer;
 
 use iolag_backend::{PlaceProof, Target};
 use iolag_model::{
-    BesideRecord, BystanderSpec, BystanderTask, ClientId, ClientRecord, Role, RunId, RunRecord, RunSpec,
-    Standpoint, TargetIndex, TargetRecord,
+    BesideRecord, BystanderSpec, ClientId, ClientRecord, Role, RunId, RunRecord, RunSpec, Standpoint,
+    TargetIndex, TargetRecord,
 };
 
 use crate::bench::beside::measurer::{Bystander, BystanderAssignment};
@@ -50,16 +50,12 @@ impl Beside {
 
     /// All of them, by their places.
     pub(super) fn bystanders(&self) -> Vec<Bystander> {
-        let all = self
-            .standpoints
-            .iter()
-            .flat_map(|standpoint| self.spec.asked.iter().map(move |task| (*standpoint, *task)));
-        // Nothing but stat is asked of somebody else's file.
-        let is_asked = |(standpoint, task): &(Standpoint, BystanderTask)| {
-            *standpoint != Standpoint::File || *task == BystanderTask::Stat
+        let in_place = |place: &Standpoint| {
+            let place = *place;
+            self.spec.asked_in(place).map(move |task| (place, task))
         };
         (self.load..)
-            .zip(all.filter(is_asked))
+            .zip(self.standpoints.iter().flat_map(in_place))
             .map(|(client, (standpoint, task))| Bystander { client, standpoint, task })
             .collect()
     }

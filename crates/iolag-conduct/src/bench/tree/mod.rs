@@ -1,6 +1,7 @@
 //! A tree that is there already: its campaign, and what a client does in its measurer. Nothing is made in it, and nothing is removed.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use iolag_backend::{Tree, WORKING_NAME};
@@ -12,9 +13,11 @@ use crate::bench::floor::{Floor, Sessions, processor_time};
 use crate::bench::options::BenchOptions;
 use crate::bench::plan::plan_bench;
 use crate::bench::{Benched, Ground};
+use crate::contact::scout::{Answer, ask};
 use crate::environment::limits::Limits;
 use crate::failure::Failure;
-use crate::messages::MeasurerEnd;
+use crate::messages::{DirectoryFacts, MeasurerEnd};
+use crate::storing::place::STORE_DEADLINE;
 
 /// Plans the runs of a tree.
 ///
@@ -47,6 +50,33 @@ pub fn plan_tree(options: BenchOptions, spec: &TreeSpec, limits: &Limits) -> Res
         Ok(WorkloadSpec::Tree(spec.clone()))
     };
     plan_bench(options, &[(BTreeMap::new(), ())], workload, limits)
+}
+
+/// A run would change what it reads.
+///
+/// # Errors
+/// If the store lies in the tree.
+pub(in crate::bench) fn refuse_store_in_tree(
+    facts: Option<&DirectoryFacts>,
+    bench: &dyn Benched,
+    store: &Path,
+) -> Result<(), Failure> {
+    let Some(facts) = facts.filter(|_| bench.ground() == Ground::Tree) else { return Ok(()) };
+    // Also by another name; a store that is not there yet lies where its parent does.
+    let lies_inside = || {
+        let tree = facts.path.canonicalize().unwrap_or_else(|_| facts.path.clone());
+        let place = store.ancestors().find_map(|parent| parent.canonicalize().ok());
+        place.is_some_and(|place| place.starts_with(tree))
+    };
+    let by_another_name = ask("store", STORE_DEADLINE, lies_inside)?;
+    match store.starts_with(&facts.path) || matches!(by_another_name, Answer::Given(true)) {
+        true => Err(Failure::usage(format!(
+            "the store {} lies in the tree {}, in which nothing is to be written: name a store elsewhere with --store",
+            store.display(),
+            facts.path.display()
+        ))),
+        false => Ok(()),
+    }
 }
 
 impl Benched for TreeSpec {

@@ -1,7 +1,7 @@
 //! The value of each run of each side, so that the spread between runs is seen.
 
+use iolag_analysis::LogRange;
 use iolag_analysis::compare::{ComparedRow, ComparedTable};
-use iolag_analysis::{LogRange, RunQuantity};
 use iolag_model::format_duration;
 
 use super::lines::{Lines, arrow, every_in_words, legend, paint_of};
@@ -31,10 +31,9 @@ pub(crate) fn draw(sheet: &mut Sheet, table: &ComparedTable) -> Result<(), Figur
     let lines = Lines::new(sheet, table, 0);
     lines.tell_left_out(sheet);
     let drawn = || table.rows.iter().take(lines.rows);
-    let quantity = table.quantity;
     let speeds = drawn().flat_map(|row| {
-        let zero = Zero::of(row, quantity);
-        let middle = |middle| quantity.speed(middle);
+        let zero = Zero::of(row);
+        let middle = |middle| row.quantity.speed(middle);
         let own = row.sides.iter().flat_map(|side| side.speeds.iter().copied().chain([middle(side.middle)]));
         own.filter_map(|speed| zero.ends_of(speed)).flatten().collect::<Vec<f64>>()
     });
@@ -42,7 +41,7 @@ pub(crate) fn draw(sheet: &mut Sheet, table: &ComparedTable) -> Result<(), Figur
     let scale = scale_of(speeds, limit, sheet.labels_across(sheet.free.width() * 3 / 4));
     let panel = lines.panel(sheet, sheet.free, scale, &rows, &names, limit)?;
     for (index, row) in drawn().enumerate() {
-        let zero = Zero::of(row, quantity);
+        let zero = Zero::of(row);
         if matches!(zero, Zero::Nothing) {
             let text = format!("no {one} of {} says how fast it is", names.base());
             let (region, (_, y)) = (panel.region(), panel.place(0.0, lines.at(index, 0)));
@@ -56,7 +55,7 @@ pub(crate) fn draw(sheet: &mut Sheet, table: &ComparedTable) -> Result<(), Figur
             let speeds = speeds.filter(|(_, (run, _))| run.is_multiple_of(every));
             let speeds: Vec<[f64; 2]> = speeds.filter_map(|(speed, _)| zero.ends_of(*speed)).collect();
             draw_runs(sheet, &panel, &speeds, y, side);
-            let middle = zero.ends_of(quantity.speed(value.middle)).into_iter().flatten();
+            let middle = zero.ends_of(row.quantity.speed(value.middle)).into_iter().flatten();
             let middle = middle.filter(|end| end.is_finite()).map(|end| panel.place(end, y));
             panel.marks(middle.collect(), MarkShape::Bar, paint_of(side));
         }
@@ -67,7 +66,7 @@ pub(crate) fn draw(sheet: &mut Sheet, table: &ComparedTable) -> Result<(), Figur
 fn caption(table: &ComparedTable, every: usize) -> String {
     let mut speeds = table.rows.iter().flat_map(|row| &row.sides).flat_map(|side| &side.speeds);
     let [one, several] = unit_names(table.units);
-    let bounds = match (speeds.any(|speed| speed.known().is_none()), table.quantity.threshold()) {
+    let bounds = match (speeds.any(|speed| speed.known().is_none()), table.threshold()) {
         (false, _) => String::new(),
         (true, None) => {
             format!(
@@ -79,13 +78,12 @@ fn caption(table: &ComparedTable, every: usize) -> String {
             format_duration(threshold)
         ),
     };
-    let of_known =
-        match table.rows.iter().any(|row| matches!(Zero::of(row, table.quantity), Zero::OfKnown(_))) {
-            true => format!(
-                " Where such {several} leave the base without a middle, that of its others stands for it."
-            ),
-            false => String::new(),
-        };
+    let of_known = match table.rows.iter().any(|row| matches!(Zero::of(row), Zero::OfKnown(_))) {
+        true => format!(
+            " Where such {several} leave the base without a middle, that of its others stands for it."
+        ),
+        false => String::new(),
+    };
     format!("A dot is a {one}, a bar the middle of a side.{bounds}{of_known}{}", every_in_words(one, every))
 }
 
@@ -101,9 +99,9 @@ enum Zero {
 }
 
 impl Zero {
-    fn of(row: &ComparedRow, quantity: RunQuantity) -> Self {
+    fn of(row: &ComparedRow) -> Self {
         let Some(base) = row.sides.first() else { return Self::Nothing };
-        if let Some(end) = ends(quantity.speed(base.middle)).into_iter().find(|end| end.is_finite()) {
+        if let Some(end) = ends(row.quantity.speed(base.middle)).into_iter().find(|end| end.is_finite()) {
             return Self::Middle(end);
         }
         let known: Vec<f64> = base.speeds.iter().filter_map(|speed| speed.known()).collect();

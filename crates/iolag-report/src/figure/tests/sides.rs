@@ -8,7 +8,7 @@ use crate::figure::{
     FigureError, FigureForm, FigureKind, FigureSize, VECTOR_POINTS_MAX, comparison_figures,
     draw_comparison_figure,
 };
-use crate::words::comparison::samples::{around, bad_names, hung_and_few, of_rows, study, table_of};
+use crate::words::comparison::samples::{around, bad_names, by, hung_and_few, of_rows, study, table_of};
 use iolag_analysis::compare::ComparedTable;
 use iolag_analysis::{LogRange, RunAmount, RunQuantity};
 use iolag_model::{Nanoseconds, Operation};
@@ -142,7 +142,7 @@ fn without_a_middle_of_the_base_runs_are_shown_against_those_that_are_known() {
 fn a_share_of_nothing_is_where_it_was_compared() {
     let share = |share: f64| RunAmount::Known(share);
     let mut table = two_sides(vec![share(0.0); 4], vec![share(0.0), share(0.01), share(0.01), share(0.0)]);
-    table.quantity = RunQuantity::ShareOver(Nanoseconds::from_milliseconds(100));
+    by(&mut table, "metadata", RunQuantity::ShareOver(Nanoseconds::from_milliseconds(100)));
     // 0.5 in 1001 or less, against 10.5: by 21 times.
     let of = |over: f64| (1001.0 / (over + 0.5)).ln();
     let [base, other] = &mut table.rows[0].sides[..] else { panic!("two sides") };

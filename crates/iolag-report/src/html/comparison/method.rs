@@ -18,7 +18,7 @@ pub(super) fn method(table: &ComparedTable, page: &mut Markup) {
         UnitKind::Day => "A day is one value, whatever the number of its attempts: they share its luck. Slots that were skipped because an earlier attempt had not ended count as what was left of it. Days that resemble the one before are worth fewer: by as much as these days show and so few may hide, by ranks by a half at least. ",
     });
     page.raw("What is compared is the logarithm of speed, so that middles are geometric means of what is compared, and percent are those of their ratio. ");
-    if table.quantity.threshold().is_some() {
+    if table.threshold().is_some() {
         page.raw("A share is that of one attempt more, of which half was over the threshold; where none was, it is that or less. ");
     }
     for sentence in methods(table) {

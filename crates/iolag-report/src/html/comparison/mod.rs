@@ -6,5 +6,6 @@ mod page;
 mod report;
 mod table;
 
+pub(super) use page::write_comparison;
 pub use page::write_comparison_html;
 pub use report::ComparisonReport;

@@ -8,7 +8,7 @@ use iolag_analysis::{capitalised, joined};
 use super::figures::figures;
 use super::method::method;
 use super::report::ComparisonReport;
-use super::table::{beside, runs, table};
+use super::table::{beside, bystanders, runs, table};
 use crate::html::markup::Markup;
 use crate::words::comparison::between::between;
 use crate::words::comparison::cells::unit_names;
@@ -60,25 +60,12 @@ fn write_body(
     let rows = RowNames::of(compared);
     page.raw("<div class=\"page\">\n<header>\n");
     page.raw("<p class=\"kicker\">iolag comparison").text(&kicker(compared)).raw("</p>\n");
-    page.element("<h1>", title, "</h1>\n<p class=\"lede\">")
-        .plain(&heading(compared, names))
-        .raw("</p>\n<p>");
-    page.plain(&capitalised(&design(compared, names, &rows))).raw(".</p>\n</header>\n<main>\n");
-    table(compared, names, &rows, page);
-    for remark in remarks(compared) {
-        page.raw("<p class=\"faint\">").plain(&remark).raw("</p>\n");
-    }
-    beside(compared, names, &rows, page);
-    let doubts: Vec<String> = doubts(compared, names).iter().map(|doubt| capitalised(doubt)).collect();
-    let told = |title, sentences: &[String]| (title, sentences.to_vec());
+    page.element("<h1>", title, "</h1>\n");
+    write_lede(compared, names, &rows, page);
+    page.raw("</header>\n<main>\n");
+    write_answer(compared, names, &rows, page);
     write_rules(compared, page);
-    for (title, sentences) in [
-        told("Before you trust the numbers", &doubts),
-        told("Between the others", &between(compared, names, &rows)),
-        told("Left out", &left_out(compared, names)),
-    ] {
-        write_list(title, &sentences, page);
-    }
+    write_what_to_know(compared, names, &rows, page);
     figures(report, page)?;
     page.raw("<section id=\"method\"><h2>How it was compared</h2>\n");
     method(compared, page);
@@ -92,6 +79,39 @@ fn write_body(
     }
     page.raw("</main>\n<footer>").text(&footer(report)).raw("</footer>\n</div>\n");
     Ok(())
+}
+
+/// The comparison without its figures, for the page of its runs.
+pub(in crate::html) fn write_comparison(compared: &ComparedTable, page: &mut Markup) {
+    let (names, rows) = (SideNames::of(compared), RowNames::of(compared));
+    page.raw("<section id=\"comparison\">\n");
+    write_lede(compared, &names, &rows, page);
+    write_answer(compared, &names, &rows, page);
+    write_what_to_know(compared, &names, &rows, page);
+    page.raw("</section>\n");
+}
+
+/// What is compared, and how that came about.
+fn write_lede(compared: &ComparedTable, names: &SideNames, rows: &RowNames, page: &mut Markup) {
+    page.raw("<p class=\"lede\">").plain(&heading(compared, names)).raw("</p>\n<p>");
+    page.plain(&capitalised(&design(compared, names, rows))).raw(".</p>\n");
+}
+
+/// The table, and what is known besides.
+fn write_answer(compared: &ComparedTable, names: &SideNames, rows: &RowNames, page: &mut Markup) {
+    table(compared, names, rows, page);
+    for remark in remarks(compared) {
+        page.raw("<p class=\"faint\">").plain(&remark).raw("</p>\n");
+    }
+    bystanders(compared, names, page);
+    beside(compared, names, rows, page);
+}
+
+fn write_what_to_know(compared: &ComparedTable, names: &SideNames, rows: &RowNames, page: &mut Markup) {
+    let doubts: Vec<String> = doubts(compared, names).iter().map(|doubt| capitalised(doubt)).collect();
+    write_list("Before you trust the numbers", &doubts, page);
+    write_list("Between the others", &between(compared, names, rows), page);
+    write_list("Left out", &left_out(compared, names), page);
 }
 
 fn write_list(title: &'static str, sentences: &[String], page: &mut Markup) {

@@ -5,6 +5,7 @@ use iolag_analysis::{ComparedWord, RunAmount, Standing};
 
 use crate::html::markup::Markup;
 use crate::words::comparison::beside::{at_processor_speed, beside_lines, beside_title};
+use crate::words::comparison::bystanders::{TITLE, bystander_lines, bystander_sentences};
 use crate::words::comparison::cells::{amount, percent_of, unit_names, word_of};
 use crate::words::comparison::names::{RowNames, SideNames};
 use crate::words::numbers::NOTHING;
@@ -30,7 +31,7 @@ pub(super) fn table(table: &ComparedTable, names: &SideNames, rows: &RowNames, p
     for (index, row) in table.rows.iter().enumerate() {
         page.raw("<tr>").element("<th scope=\"row\">", rows.name(index), "</th>");
         for (side, value) in row.sides.iter().enumerate() {
-            let middle = amount(table.quantity, value.middle);
+            let middle = amount(row.quantity, value.middle);
             match side.checked_sub(1).and_then(|other| row.cells.get(other)) {
                 None => page.element("<td>", &middle, "</td>"),
                 Some(cell) => {
@@ -54,14 +55,29 @@ fn of_cell<'a>(table: &ComparedTable, cell: &ComparedCell, page: &'a mut Markup)
     page.element("<td>", &percent_of(cell), "</td>").element(open, &word_of(table, cell), "</td>")
 }
 
-/// What is known beside the speed: a row for each thing, a column for each side.
+/// What others felt beside the loads: sentences, and a row for each place and thing.
+pub(super) fn bystanders(table: &ComparedTable, names: &SideNames, page: &mut Markup) {
+    for sentence in bystander_sentences(table, names) {
+        page.raw("<p>").plain(&sentence).raw("</p>\n");
+    }
+    lines(TITLE, bystander_lines(table), names, page);
+}
+
+/// What is known beside the speed: a row for each thing.
 pub(super) fn beside(table: &ComparedTable, names: &SideNames, rows: &RowNames, page: &mut Markup) {
-    let lines = beside_lines(table, rows);
+    lines(&beside_title(table.units), beside_lines(table, rows), names, page);
+    for sentence in at_processor_speed(table, names, rows) {
+        page.raw("<p class=\"faint\">").plain(&sentence).raw("</p>\n");
+    }
+}
+
+/// A column for each side.
+fn lines(above: &str, lines: Vec<(String, Vec<String>)>, names: &SideNames, page: &mut Markup) {
     if lines.is_empty() {
         return;
     }
     page.raw("<div class=\"table-box\"><table class=\"compared sides\">");
-    page.element("<caption>", &beside_title(table.units), "</caption>");
+    page.element("<caption>", above, "</caption>");
     page.raw("<thead><tr><th scope=\"col\"></th>");
     for name in &names.short {
         page.element("<th scope=\"col\" class=\"number\">", name, "</th>");
@@ -75,9 +91,6 @@ pub(super) fn beside(table: &ComparedTable, names: &SideNames, rows: &RowNames, 
         page.raw("</tr>\n");
     }
     page.raw("</tbody></table></div>\n");
-    for sentence in at_processor_speed(table, names, rows) {
-        page.raw("<p class=\"faint\">").plain(&sentence).raw("</p>\n");
-    }
 }
 
 /// A line for each run, with what it has in each row; of many rows several tables.
@@ -105,9 +118,10 @@ pub(super) fn runs(table: &ComparedTable, names: &SideNames, rows: &RowNames, pa
 }
 
 fn of_run(table: &ComparedTable, row: usize, side: usize, run: usize, page: &mut Markup) {
-    let value = table.rows.get(row).and_then(|row| row.sides.get(side));
-    let own = value.and_then(|value| value.amount(run));
-    let told = own.map_or_else(|| NOTHING.to_owned(), |known| amount(table.quantity, known));
+    let of_row = table.rows.get(row);
+    let own = of_row.and_then(|row| row.sides.get(side)?.amount(run));
+    let told = of_row.zip(own).map(|(row, known)| amount(row.quantity, known));
+    let told = told.unwrap_or_else(|| NOTHING.to_owned());
     let is_known = own.is_none_or(|known| matches!(known, RunAmount::Known(_)));
     page.element(if is_known { "<td>" } else { "<td class=\"warning\">" }, &told, "</td>");
 }

@@ -18,7 +18,7 @@ pub(super) fn beside(analysis: Option<&BesideAnalysis>, name: Option<&str>, page
     for title in ["Where", "What", "When"] {
         page.raw("<th scope=\"col\" class=\"word\">").text(title).raw("</th>");
     }
-    for title in ["n", "median", "p95", "max", "hung", "times as before"] {
+    for title in ["n", "median", "p95", "max", "hung", "times as long"] {
         page.raw("<th scope=\"col\">").text(title).raw("</th>");
     }
     page.raw("</tr></thead>\n<tbody>\n");

@@ -14,6 +14,7 @@ use super::over_time::over_time;
 use super::report::HtmlReport;
 use super::table::table;
 use super::tree::tree;
+use crate::html::comparison::write_comparison;
 use crate::html::embed::write_data;
 use crate::html::markup::Markup;
 use crate::text::sweep_table::{SweepColumn, SweepTable};
@@ -67,11 +68,17 @@ fn write_static(
     if report.runs.is_empty() {
         page.raw("<p class=\"lede\">There is no run to report on.</p>\n");
     }
-    for ((run, name), of_run) in report.runs.iter().zip(names).zip(answers) {
-        subheading(is_alone, name, page);
-        answer(run.record, of_run, page);
+    // Whoever compares wants the comparison, and only then each run.
+    if let Some(compared) = report.comparison {
+        page.raw("</header>\n<main>\n");
+        write_comparison(compared, page);
+        page.raw("<section><h2>Each run</h2>\n");
+        write_answers(report, names, answers, page);
+        page.raw("</section>\n");
+    } else {
+        write_answers(report, names, answers, page);
+        page.raw("</header>\n<main>\n");
     }
-    page.raw("</header>\n<main>\n");
     write_sweep(figures, page);
     page.raw("<div id=\"answer\"></div>\n");
     page.raw("<section id=\"findings\"><h2>What was found</h2>\n");
@@ -109,6 +116,13 @@ fn write_static(
     }
     page.raw("</section>\n</main>\n<footer>").text(&footer(report)).raw("</footer>\n</div>\n");
     Ok(())
+}
+
+fn write_answers(report: &HtmlReport<'_>, names: &[String], answers: &[Answer<'_>], page: &mut Markup) {
+    for ((run, name), of_run) in report.runs.iter().zip(names).zip(answers) {
+        subheading(report.runs.len() == 1, name, page);
+        answer(run.record, of_run, page);
+    }
 }
 
 /// What is drawn here, of traces, and where the script draws what was attempted; of traces alone there is nothing of that.
@@ -209,7 +223,7 @@ mod tests {
     #[test]
     fn the_page_without_data_is_small() {
         let mut page = Vec::new();
-        let report = HtmlReport { title: None, runs: &[], written_realtime_ns: None };
+        let report = HtmlReport { title: None, runs: &[], comparison: None, written_realtime_ns: None };
         write_html(&report, Figures::new(Vec::new(), Vec::new()), &mut page).expect("a Vec takes everything");
         assert!(page.len() < 3 << 19, "{} bytes, the limit is 1.5 MiB", page.len());
     }
@@ -218,7 +232,7 @@ mod tests {
     fn the_page_of_a_sweep_begins_with_its_table() {
         let sweeps = crate::figure::tests::samples::several_runs(1).sweeps;
         let mut page = Vec::new();
-        let report = HtmlReport { title: None, runs: &[], written_realtime_ns: None };
+        let report = HtmlReport { title: None, runs: &[], comparison: None, written_realtime_ns: None };
         write_html(&report, Figures::new(Vec::new(), sweeps), &mut page).expect("a Vec takes everything");
         let page = String::from_utf8(page).expect("it is text");
         let table = page.find("What more clients do").expect("it has the table");

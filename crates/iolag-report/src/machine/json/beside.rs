@@ -1,7 +1,8 @@
 //! What is known of sides beside their speed, as JSON.
 
-use iolag_analysis::compare::{Beside, ComparedBeside, ComparedTable};
-use iolag_model::CacheState;
+use iolag_analysis::QuantileValue;
+use iolag_analysis::compare::{Beside, ComparedBeside, ComparedBystander, ComparedTable};
+use iolag_model::{CacheState, Operation, Standpoint};
 use serde::Serialize;
 
 use super::doubts::name;
@@ -26,6 +27,50 @@ struct SideDocument<'a> {
     most: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     is_at_processor_speed: Option<bool>,
+}
+
+#[derive(Serialize)]
+pub(super) struct BystanderDocument<'a> {
+    standpoint: Standpoint,
+    operation: Operation,
+    of: Vec<FeltDocument<'a>>,
+}
+
+/// What was felt beside the runs of a side.
+#[derive(Serialize)]
+struct FeltDocument<'a> {
+    side: &'a str,
+    runs: u32,
+    /// How many times as long as before, of the run in the middle, of the least and the most; null where no run can be compared with before.
+    times: Option<f64>,
+    times_least: Option<f64>,
+    times_most: Option<f64>,
+    /// In how many runs it was shown to take longer.
+    longer: u32,
+    /// In how many somebody waited much longer than anybody before.
+    stalled: u32,
+    stuck: u64,
+    longest: QuantileValue,
+}
+
+/// What was felt beside the loads, place by place.
+pub(super) fn bystanders<'a>(table: &ComparedTable, names: &[&'a str]) -> Vec<BystanderDocument<'a>> {
+    let document = |one: &ComparedBystander| {
+        let known = one.sides.iter().enumerate().filter_map(|(side, felt)| Some((side, (*felt)?)));
+        let of = known.map(|(side, felt)| FeltDocument {
+            side: name(names, side),
+            runs: felt.runs,
+            times: felt.times.map(|times| times.middle),
+            times_least: felt.times.map(|times| times.least),
+            times_most: felt.times.map(|times| times.most),
+            longer: felt.longer,
+            stalled: felt.stalled,
+            stuck: felt.stuck,
+            longest: felt.longest,
+        });
+        BystanderDocument { standpoint: one.standpoint, operation: one.operation, of: of.collect() }
+    };
+    table.bystanders.iter().map(document).collect()
 }
 
 /// All of it, in its order.

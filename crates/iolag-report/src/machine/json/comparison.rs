@@ -9,7 +9,7 @@ use iolag_analysis::compare::{
 use iolag_analysis::{LogRange, RunAmount, RunMethod, Standing};
 use serde::Serialize;
 
-use super::beside::{BesideDocument, beside};
+use super::beside::{BesideDocument, BystanderDocument, beside, bystanders};
 use super::doubts::{DoubtDocument, doubts, name};
 use crate::words::comparison::cells::{more, raw_unit, raw_word, unit_names};
 use crate::words::comparison::rules::{RuleSentence, rule_sentences};
@@ -22,9 +22,10 @@ const SCHEMA: u32 = 1;
 struct Document<'a> {
     kind: &'static str,
     schema: u32,
-    workload: &'a str,
-    value: String,
-    unit: &'static str,
+    /// Null where rows differ in it, as are the next two; each row has its own.
+    workload: Option<&'a str>,
+    value: Option<String>,
+    unit: Option<&'static str>,
     /// What counts once: `runs` or `days`.
     units: &'static str,
     same_within: f64,
@@ -35,6 +36,7 @@ struct Document<'a> {
     design: Design,
     rows: Vec<RowDocument<'a>>,
     factors: Vec<BetweenDocument<'a>>,
+    bystanders: Vec<BystanderDocument<'a>>,
     beside: Vec<BesideDocument<'a>>,
     doubts: Vec<DoubtDocument<'a>>,
     left_out: Vec<LeftOutDocument<'a>>,
@@ -65,6 +67,7 @@ struct Design {
 
 #[derive(Serialize)]
 struct KeyDocument<'a> {
+    workload: &'a str,
     operation: &'static str,
     /// The task of a watch, with its part.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,6 +81,8 @@ struct KeyDocument<'a> {
 struct RowDocument<'a> {
     #[serde(flatten)]
     key: KeyDocument<'a>,
+    value: String,
+    unit: &'static str,
     base: SideValueDocument<'a>,
     cells: Vec<CellDocument<'a>>,
 }
@@ -209,9 +214,12 @@ fn document(table: &ComparedTable) -> Document<'_> {
     Document {
         kind: "comparison",
         schema: SCHEMA,
-        workload: &table.workload,
-        value: table.quantity.to_string(),
-        unit: raw_unit(table.quantity),
+        workload: match &table.workloads[..] {
+            [only] => Some(&only.name),
+            _ => None,
+        },
+        value: table.quantity().map(|quantity| quantity.to_string()),
+        unit: table.quantity().map(raw_unit),
         units: unit_names(table.units)[1],
         same_within: table.same_within,
         base: name(&names, 0),
@@ -221,6 +229,7 @@ fn document(table: &ComparedTable) -> Document<'_> {
         design: common_design(table),
         rows: table.rows.iter().map(|row| row_document(table, row)).collect(),
         factors: table.between.iter().map(|one| between(&names, one)).collect(),
+        bystanders: bystanders(table, &names),
         beside: beside(table, &names),
         doubts: doubts(table, &names),
         left_out: table.left_out.iter().map(|one| left_out(&names, one)).collect(),
@@ -250,6 +259,7 @@ fn common_design(table: &ComparedTable) -> Design {
 
 fn key(key: &RowKey) -> KeyDocument<'_> {
     KeyDocument {
+        workload: &key.workload,
         operation: key.cell.operation.name(),
         task: key.task.as_deref(),
         phase: key.cell.phase.map(|phase| phase.to_string()),
@@ -266,7 +276,13 @@ fn row_document<'a>(table: &'a ComparedTable, row: &'a ComparedRow) -> RowDocume
         let names: Vec<&str> = table.sides.iter().map(|side| side.name.as_str()).collect();
         cell_document(name(&names, other), side(other), cell)
     });
-    RowDocument { key: key(&row.key), base: side(0).unwrap_or_else(nothing), cells: cells.collect() }
+    RowDocument {
+        key: key(&row.key),
+        value: row.quantity.to_string(),
+        unit: raw_unit(row.quantity),
+        base: side(0).unwrap_or_else(nothing),
+        cells: cells.collect(),
+    }
 }
 
 fn side_value<'a>(runs: &'a [String], value: &SideValue) -> SideValueDocument<'a> {

@@ -63,7 +63,7 @@ pub(crate) fn word_of(table: &ComparedTable, cell: &ComparedCell) -> String {
         bounded => Some(format!("{bounded} of {}", cell.runs[side])),
     };
     // Elsewhere there is more than one reason.
-    let is_by_duration = table.units == UnitKind::Run && table.quantity.threshold().is_none();
+    let is_by_duration = table.units == UnitKind::Run && table.threshold().is_none();
     let why = if is_by_duration && has_hung(table) { "hung or failed" } else { "only bounded" };
     let remark = match (bounded(0), bounded(1)) {
         (None, None) => String::new(),

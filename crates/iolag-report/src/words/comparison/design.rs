@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use iolag_analysis::compare::{ComparedCell, ComparedTable, Pairs, UnitKind};
+use iolag_analysis::compare::{ComparedCell, ComparedTable, ComparedWorkload, Pairs, UnitKind};
 use iolag_analysis::{ComparedWord, RunMethod, joined};
 use iolag_model::{counted, format_duration};
 
 use super::cells::{has_hung, is_alone, more, more_units, quantity_in_words, same, units};
-use super::names::{RowNames, SideNames};
+use super::names::{RowNames, SideNames, plain};
 use crate::words::percent::is_factor;
 
 /// More runs than this nobody will make.
@@ -25,10 +25,21 @@ pub(crate) fn heading(table: &ComparedTable, names: &SideNames) -> String {
     let factors = if has_factors { " ×10 is ten times as fast, ÷10 a tenth." } else { "" };
     format!(
         "Speed by {}, in percent of {base}{} positive is faster, negative is slower.{factors}",
-        quantity_in_words(table.quantity),
+        quantities_in_words(table),
         // As of `memory:`.
         if base.ends_with(':') { ";" } else { ":" }
     )
+}
+
+/// As in `the rate`, or where rows differ in that, `the throughput of stream and the rate of tree`.
+fn quantities_in_words(table: &ComparedTable) -> String {
+    let of_workload = |workload: &ComparedWorkload| {
+        format!("{} of {}", quantity_in_words(workload.quantity), plain(&workload.name))
+    };
+    match table.quantity() {
+        Some(quantity) => quantity_in_words(quantity),
+        None => joined(table.workloads.iter().map(of_workload).collect()),
+    }
 }
 
 /// As in `9 blocks of 3 runs, interleaved; intervals hold together in 95 % of such tables (4 cells)`.
@@ -50,7 +61,7 @@ pub(crate) fn design(table: &ComparedTable, names: &SideNames, rows: &RowNames) 
     if ranked > 0 {
         let cells = counted(ranked, "cell", "cells");
         let none = |threshold| format!("had none over {}", format_duration(threshold));
-        let (why, of_days) = match table.quantity.threshold() {
+        let (why, of_days) = match table.threshold() {
             Some(threshold) if has_hung(table) => {
                 (format!("hung, failed or {}", none(threshold)), none(threshold))
             }

@@ -2,6 +2,7 @@
 
 pub(crate) mod beside;
 pub(crate) mod between;
+pub(crate) mod bystanders;
 pub(crate) mod cells;
 pub(crate) mod design;
 pub(crate) mod doubts;

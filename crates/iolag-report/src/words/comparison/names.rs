@@ -128,17 +128,27 @@ impl RowNames {
     pub(crate) fn of(table: &ComparedTable) -> Self {
         let keys: Vec<&RowKey> = table.rows.iter().map(|row| &row.key).collect();
         let all: Vec<BTreeMap<&str, &str>> = keys.iter().map(|key| parts(key)).collect();
-        let common: BTreeSet<(&str, &str)> = match all.split_first() {
-            Some((first, others)) => first
-                .iter()
-                .map(|(name, value)| (*name, *value))
-                .filter(|(name, value)| others.iter().all(|one| one.get(name) == Some(value)))
-                .collect(),
-            None => BTreeSet::new(),
+        // What no row of a workload has says nothing of it: a tree has no blocks.
+        let of_workload = |key: &RowKey, name: &str| {
+            let own = keys.iter().zip(&all).filter(|(other, _)| other.workload == key.workload);
+            own.into_iter().any(|(_, parts)| parts.contains_key(name))
         };
+        let is_common = |(name, value): &(&str, &str)| {
+            let has = |(key, parts): (&&RowKey, &BTreeMap<&str, &str>)| match parts.get(name) {
+                Some(own) => own == value,
+                None => !of_workload(key, name),
+            };
+            keys.iter().zip(&all).all(has)
+        };
+        let parts_of_all = all.iter().flatten().map(|(name, value)| (*name, *value));
+        let common: BTreeSet<(&str, &str)> = parts_of_all.filter(is_common).collect();
+        // A stat of a set-up is not that of a tree.
+        let is_of_several =
+            |key: &RowKey| keys.iter().any(|other| other.cell == key.cell && other.workload != key.workload);
         let name = |(key, parts): (&&RowKey, &BTreeMap<&str, &str>)| {
             let own = parts.iter().filter(|(name, value)| !common.contains(&(**name, **value)));
-            named(key, own.map(|(name, value)| part_in_words(name, value)))
+            let workload = is_of_several(key).then(|| plain(&key.workload));
+            named(key, workload.into_iter().chain(own.map(|(name, value)| part_in_words(name, value))))
         };
         let rows = keys.iter().zip(&all).map(name).collect();
         Self { common: common.iter().map(|(name, value)| part_in_words(name, value)).collect(), rows }

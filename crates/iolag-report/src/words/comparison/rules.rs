@@ -25,10 +25,10 @@ pub struct RuleSentence {
 /// A sentence for each outcome, in their order, and then for each rule what it cannot be judged of, because not all sides have it.
 pub fn rule_sentences(table: &ComparedTable) -> Vec<RuleSentence> {
     let (names, rows) = (SideNames::of(table), RowNames::of(table));
-    let judged = table.outcomes.iter().map(|outcome| RuleSentence {
-        rule: outcome.rule,
-        judgement: outcome.judgement,
-        sentence: sentence(outcome, table, &names, &rows),
+    let judged = table.outcomes.iter().filter_map(|outcome| {
+        let rule = table.rules.get(outcome.rule)?;
+        let sentence = sentence(rule, outcome, table, &names, &rows);
+        Some(RuleSentence { rule: outcome.rule, judgement: outcome.judgement, sentence })
     });
     let untold = table.rules.iter().enumerate().flat_map(|(rule, of)| {
         let judgement = RuleJudgement::CannotBeTold { more: None };
@@ -67,10 +67,14 @@ fn not_judged(rule: &FailRule, table: &ComparedTable, names: &SideNames) -> Vec<
     of_rows.chain(of_sides).map(|what| format!("cannot be told: {} of {what}", rule.text)).collect()
 }
 
-fn sentence(outcome: &RuleOutcome, table: &ComparedTable, names: &SideNames, rows: &RowNames) -> String {
-    let rule = table.rules.get(outcome.rule);
-    let quantity = rule.map_or(table.quantity, |rule| rule.quantity);
-    let (limit, beyond) = rule.map_or((1.0, Beyond::Above), |rule| (rule.factor, rule.beyond));
+fn sentence(
+    rule: &FailRule,
+    outcome: &RuleOutcome,
+    table: &ComparedTable,
+    names: &SideNames,
+    rows: &RowNames,
+) -> String {
+    let FailRule { quantity, factor: limit, beyond, .. } = *rule;
     let (row, side, base) = (rows.name(outcome.row), names.short(outcome.side), names.short(0));
     let cell = table.rows.get(outcome.row).and_then(|row| row.cells.get(outcome.side - 1));
     let is_known = ends(outcome.factor).iter().any(|end| end.is_finite());

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use iolag_analysis::compare::{
-    Beside, BetweenOthers, Beyond, ComparedBeside, ComparedCell, ComparedRow, ComparedSide, ComparedTable,
-    Doubt, Fact, FailRule, LeftOut, MiddleOfRuns, Pairs, RowKey, RuleJudgement, RuleOutcome, SideValue,
-    UnitKind,
+    Beside, BetweenOthers, Beyond, ComparedBeside, ComparedBystander, ComparedCell, ComparedRow,
+    ComparedSide, ComparedTable, ComparedWorkload, Doubt, Fact, FailRule, FeltOfSide, LeftOut, MiddleOfRuns,
+    Pairs, RowKey, RuleJudgement, RuleOutcome, SideValue, UnitKind,
 };
 use iolag_analysis::{
-    CampaignEnding, Cell, LogRange, RunAmount, RunCell, RunPairing, RunQuantity, Standing, compare_runs,
+    CampaignEnding, Cell, LogRange, QuantileValue, RunAmount, RunCell, RunPairing, RunQuantity, Standing,
+    compare_runs,
 };
-use iolag_model::{CacheState, Operation, Order};
+use iolag_model::{CacheState, Nanoseconds, Operation, Order, Standpoint};
 
 /// What a run of a side did in a row: an amount that is known, or at most so much.
 pub(crate) type Amounts = Vec<RunAmount>;
@@ -26,6 +27,7 @@ pub(crate) fn around(middle: f64, spread: f64, runs: usize) -> Amounts {
 /// A row for each operation with the amounts of each side, which are rates.
 pub(crate) fn table_of(names: &[&str], rows: &[(Operation, Vec<Amounts>)]) -> ComparedTable {
     let key = |operation| RowKey {
+        workload: "metadata".to_owned(),
         cell: Cell { operation, phase: None },
         task: None,
         coordinates: [("clients".to_owned(), "4".to_owned())].into(),
@@ -39,6 +41,7 @@ pub(crate) fn table_of(names: &[&str], rows: &[(Operation, Vec<Amounts>)]) -> Co
     let mut compared = compared.into_iter();
     let rows_of = rows.iter().map(|(operation, sides)| ComparedRow {
         key: key(*operation),
+        quantity: RunQuantity::Rate,
         sides: sides
             .iter()
             .map(|amounts| SideValue {
@@ -53,13 +56,13 @@ pub(crate) fn table_of(names: &[&str], rows: &[(Operation, Vec<Amounts>)]) -> Co
     });
     let rows_of = rows_of.collect();
     ComparedTable {
-        workload: "metadata".to_owned(),
-        quantity: RunQuantity::Rate,
+        workloads: vec![ComparedWorkload { name: "metadata".to_owned(), quantity: RunQuantity::Rate }],
         units: UnitKind::Run,
         same_within: 0.05,
         sides: names.iter().enumerate().map(|(side, name)| side_of(side, name, rows)).collect(),
         rows: rows_of,
         between: between(names.len(), rows),
+        bystanders: Vec::new(),
         beside: Vec::new(),
         doubts: Vec::new(),
         left_out: Vec::new(),
@@ -194,9 +197,33 @@ pub(crate) fn streams() -> ComparedTable {
             (Operation::StreamWrite, vec![runs(1000.0), runs(1300.0), runs(610.0)]),
         ],
     );
-    table.workload = "stream".to_owned();
-    table.quantity = RunQuantity::Throughput;
+    by(&mut table, "stream", RunQuantity::Throughput);
     let of = |[middle, least, most]: [f64; 3]| Some(MiddleOfRuns { middle, least, most, runs: 9 });
+    let felt = |times: [f64; 3], longer, stuck, longest| {
+        Some(FeltOfSide { runs: 9, times: of(times), longer, stalled: 0, stuck, longest })
+    };
+    let known = |milliseconds| QuantileValue::Exactly(Nanoseconds::from_milliseconds(milliseconds));
+    let list = Operation::ListWithAttributes;
+    table.bystanders = vec![
+        ComparedBystander {
+            standpoint: Standpoint::Directory,
+            operation: list,
+            sides: vec![
+                felt([1.05, 0.98, 1.1], 1, 0, known(20)),
+                felt([0.99; 3], 0, 0, known(10)),
+                felt([12.3, 10.1, 15.0], 9, 3, QuantileValue::AtLeast(Nanoseconds::from_seconds(840))),
+            ],
+        },
+        ComparedBystander {
+            standpoint: Standpoint::Control,
+            operation: list,
+            sides: vec![
+                felt([1.01, 0.98, 1.03], 0, 0, known(1)),
+                None,
+                felt([1.0, 0.97, 1.05], 0, 0, known(1)),
+            ],
+        },
+    ];
     let processors = |row| Beside::Processors { row, at_processor_speed: vec![0] };
     let took = [[2.0e9, 1.9e9, 2.3e9], [51e9, 48e9, 55e9], [22e9, 22e9, 22e9]];
     table.beside = vec![
@@ -211,6 +238,15 @@ pub(crate) fn streams() -> ComparedTable {
         ComparedBeside { what: Beside::Caches(CacheState::Cold), sides: took.map(of).to_vec() },
     ];
     table
+}
+
+/// The same table as that of another workload, by another quantity.
+pub(crate) fn by(table: &mut ComparedTable, workload: &str, quantity: RunQuantity) {
+    table.workloads = vec![ComparedWorkload { name: workload.to_owned(), quantity }];
+    for row in &mut table.rows {
+        row.key.workload = workload.to_owned();
+        row.quantity = quantity;
+    }
 }
 
 /// One run hung, and others are too few.

@@ -24,7 +24,7 @@ pub(crate) fn beside_sentence(analysis: &BesideAnalysis) -> String {
         course(felt.cell)
     )];
     sentences.extend(elsewhere(analysis, &felt));
-    if analysis.is_machine_slower() {
+    if analysis.is_machine_slower(&felt) {
         sentences.push(
             "This machine's own memory was slower, too: some of that is the machine, and not the storage."
                 .to_owned(),
@@ -35,7 +35,7 @@ pub(crate) fn beside_sentence(analysis: &BesideAnalysis) -> String {
 
 /// `While 20.0 GiB were written`.
 fn while_(time: &BesideTime) -> String {
-    let Some(stage) = time.stage else { return "Meanwhile".to_owned() };
+    let Some(stage) = time.stage else { return "After the load".to_owned() };
     let moved = match stage.phase {
         Phase::Write => "written",
         Phase::Rewrite => "written over",
@@ -49,7 +49,7 @@ fn while_(time: &BesideTime) -> String {
 }
 
 /// What is done where, as what a sentence is about.
-fn what(standpoint: Standpoint, operation: Operation) -> String {
+pub(crate) fn what(standpoint: Standpoint, operation: Operation) -> String {
     let place = place(standpoint);
     match (operation, standpoint) {
         (Operation::Stat, Standpoint::File) => "stat of its file".to_owned(),
@@ -74,14 +74,15 @@ pub(crate) const fn place(standpoint: Standpoint) -> &'static str {
 
 fn course(cell: &BesideCell) -> String {
     let mut parts = Vec::new();
-    if cell.is_longer() {
+    if cell.is_longer {
         parts.extend(
             cell.times_as_long.map(|times| format!("took {} times as long as before", factor(times))),
         );
     }
-    if cell.stuck() > 0 {
+    if cell.stuck() > 0 || cell.is_stall {
         let longest = quantile(cell.longest());
         parts.push(match cell.stuck() {
+            0 => format!("waited up to {longest}"),
             1 => format!("hung once, for {longest}"),
             stuck => format!("hung {stuck} times, the longest for {longest}"),
         });
@@ -114,25 +115,30 @@ fn enumerated(places: &[&str]) -> String {
 
 fn took(other: &Felt<'_>) -> String {
     match (other.cell.stuck(), other.cell.times_as_long) {
-        (0, Some(times)) if other.cell.is_longer() => format!("took {} times as long", factor(times)),
+        (0, _) if other.cell.is_stall => format!("waited up to {}", quantile(other.cell.longest())),
+        (0, Some(times)) if other.cell.is_longer => format!("took {} times as long", factor(times)),
         (0, Some(_)) => "was not shown to take longer".to_owned(),
         (0, None) => "cannot be compared with before".to_owned(),
+        (1, _) => "hung once".to_owned(),
         (stuck, _) => format!("hung {}", counted(stuck, "time", "times")),
     }
 }
 
 /// `1.30 [1.20–1.41]`.
 pub(crate) fn factor(times: TimesAsLong) -> String {
-    let number = |value: f64| match value {
+    let least = if times.is_at_least { "≥ " } else { "" };
+    let value = format!("{least}{}", times_in_words(times.factor));
+    let ends = times.interval.map(|ends| ends.map(times_in_words));
+    ends.map_or_else(|| value.clone(), |[low, high]| format!("{value} [{low}–{high}]"))
+}
+
+/// With as many digits as people read.
+pub(crate) fn times_in_words(times: f64) -> String {
+    match times {
         large if large >= 99.5 => format!("{large:.0}"),
         middle if middle >= 9.95 => format!("{middle:.1}"),
         small => format!("{small:.2}"),
-    };
-    let least = if times.is_at_least { "≥ " } else { "" };
-    let value = format!("{least}{}", number(times.factor));
-    times
-        .interval
-        .map_or_else(|| value.clone(), |[low, high]| format!("{value} [{}–{}]", number(low), number(high)))
+    }
 }
 
 /// What a time of the load is called in a table.
@@ -153,7 +159,8 @@ mod tests {
 
     #[test]
     fn factors_have_as_many_digits_as_people_read() {
-        let times = |factor, interval, is_at_least| TimesAsLong { factor, interval, is_at_least };
+        let times =
+            |factor, interval, is_at_least| TimesAsLong { factor, interval, is_at_least, before_ns: 1e6 };
         assert_eq!(factor(times(1.3, Some([1.2, 1.409]), false)), "1.30 [1.20–1.41]");
         assert_eq!(factor(times(22_814.2, None, true)), "≥ 22814");
         assert_eq!(factor(times(12.34, Some([9.96, 101.0]), false)), "12.3 [10.0–101]");

@@ -1,7 +1,7 @@
 //! What was asked where, and how long it took before, during and after the load.
 
 use iolag_analysis::{BesideAnalysis, BesideCell, BesideRow};
-use iolag_model::{LoadTime, counted};
+use iolag_model::LoadTime;
 
 use super::sentence::{beside_sentence, factor, place, time_name};
 use crate::text::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
@@ -53,9 +53,8 @@ pub(crate) fn own_load(analysis: &BesideAnalysis) -> String {
         false => String::new(),
     };
     format!(
-        "Bystanders asked {} times a second for each of {}: {} attempts a second at the target{of_control} are their own load.",
+        "Each row is asked {} times a second at most: up to {} attempts a second at the target{of_control} are the bystanders' own load.",
         number(analysis.rate_per_second),
-        counted(analysis.rows.len() as u64, "row", "rows"),
         number(analysis.target_per_second)
     )
 }
@@ -79,7 +78,7 @@ fn table(analysis: &BesideAnalysis) -> Table {
         ("p95", right),
         ("max", right),
         ("hung", right),
-        ("times as before", right),
+        ("times as long", right),
     ]);
     let mut table = Table::new(vec![
         group("", columns([("", left), ("", left)])),

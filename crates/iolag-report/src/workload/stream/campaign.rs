@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use iolag_analysis::{StreamAnalysis, StreamCopies, StreamPhase};
-use iolag_model::{Nanoseconds, Phase, counted, exact_bytes, format_duration};
+use iolag_model::{Nanoseconds, Phase, RunState, counted, exact_bytes, format_duration};
 
 use super::matrix::{Copied, CopyKind, matrix};
 use crate::text::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
@@ -18,6 +18,8 @@ pub struct StreamRun<'a> {
     pub target: &'a str,
     /// Where copies were made, if a run tells that from others of the campaign.
     pub copy_to: Option<&'a str>,
+    /// How it ended.
+    pub state: &'a RunState,
     /// Clients.
     pub clients: u32,
     /// Bytes of a block.
@@ -123,7 +125,8 @@ fn copied<'a>(run: &'a StreamRun<'_>) -> impl Iterator<Item = Copied<'a>> {
     let are_clones = run.analysis.copies.as_ref().is_some_and(StreamCopies::are_clones);
     let kind = if are_clones { CopyKind::Clone } else { CopyKind::Moved };
     let copies = run.analysis.phases.iter().filter(|phase| phase.phase == Phase::Copy);
-    copies.filter_map(move |phase| {
+    // What failed or hung on its way is not how fast it is.
+    copies.filter(|_| *run.state == RunState::Complete).filter_map(move |phase| {
         let bytes_per_second = phase.bytes_per_second?;
         Some(Copied { from: run.target, to: run.copy_to?, bytes_per_second, kind })
     })

@@ -1,11 +1,12 @@
 //! Values of streams as they are typed.
 
-use iolag_conduct::FileSize;
+use iolag_conduct::{CopyTo, FileSize};
 use iolag_model::{CopyWith, Phase, StreamEngine, StreamFsync, StreamIo, parse_bytes, parse_count};
 
 use super::{by_name, parse_share};
 
 by_name!(parse_io, StreamIo, StreamIo::ALL);
+by_name!(parse_copy_to, CopyTo, &CopyTo::ALL);
 by_name!(parse_copy_with, CopyWith, CopyWith::ALL);
 by_name!(parse_engine, StreamEngine, StreamEngine::ALL);
 by_name!(

@@ -144,20 +144,27 @@ pub fn title(run: &PlannedRun) -> String {
     )
 }
 
-/// Whether its runs stand side by side at the end: there is a table of several runs of one workload.
+/// Whether its runs stand side by side at the end: there is a table of several runs of a workload.
 pub fn has_table(campaign: &Campaign) -> bool {
-    campaign.runs.len() > 1
-        && (campaign.runs.iter().all(|run| precreated_objects(run).is_some())
-            || campaign.runs.iter().all(|run| run.point.spec.workload.set_up().is_some())
-            || campaign.runs.iter().all(|run| run.point.spec.workload.stream().is_some()))
+    campaign.runs.len() > 1 && campaign.runs.iter().any(|run| run.point.spec.workload.tree().is_none())
 }
 
 fn precreated_objects(run: &PlannedRun) -> Option<u64> {
     Some(run.point.spec.workload.metadata()?.precreated_objects)
 }
 
-/// The runs side by side: see [`campaign_text`], [`copies_text`] and [`streams_text`].
+/// The runs side by side, of each workload by themselves: see [`campaign_text`], [`copies_text`] and [`streams_text`].
 pub fn text(runs: &[(&PlannedRun, &Stored)], look: Look) -> String {
+    let workload = |(run, _): &(&PlannedRun, &Stored)| run.point.spec.workload.name();
+    let of_workload = |runs: &[(&PlannedRun, &Stored)]| match runs {
+        // Trees stand side by side in the comparison.
+        [(run, _), ..] if run.point.spec.workload.tree().is_some() => String::new(),
+        runs => text_of_one(runs, look),
+    };
+    runs.chunk_by(|one, other| workload(one) == workload(other)).map(of_workload).collect()
+}
+
+fn text_of_one(runs: &[(&PlannedRun, &Stored)], look: Look) -> String {
     let analyses: Vec<RunAnalysis> =
         runs.iter().map(|(_, stored)| analyse_run(&stored.record, &stored.summaries)).collect();
     let set_ups = runs.iter().zip(&analyses).filter_map(|((_, stored), analysis)| match analysis {
@@ -183,6 +190,7 @@ fn text_of_streams(runs: &[(&PlannedRun, &Stored)], analyses: &[RunAnalysis], lo
                 id: stored.record.id.as_str(),
                 target,
                 copy_to: run.point.copied_to_side(),
+                state: &stored.record.state,
                 clients: run.point.spec.clients,
                 block_bytes: spec.block_bytes,
                 repetition: run.repetition,

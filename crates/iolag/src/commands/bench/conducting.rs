@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use iolag_analysis::analyse_run;
+use iolag_analysis::compare::{CompareError, ComparedTable};
 use iolag_conduct::{
-    Attendant, BenchOptions, Campaign, CampaignAttendant, Conducted, Crew, ExitCode, Failure, Keeper, Limits,
-    PlannedRun, Repeating, Side, Stored, bystander, compare_campaign, conduct_campaign,
+    Attendant, BenchOptions, Campaign, CampaignAttendant, Conducted, CopyTo, Crew, ExitCode, Failure, Keeper,
+    Limits, PlannedRun, Repeating, Side, Stored, bystander, compare_campaign, conduct_campaign,
     leave_current_directory, unit_of_stored,
 };
 use iolag_model::{RunId, counted};
@@ -69,7 +70,9 @@ pub fn conduct(
         MetadataForm::Json => String::from_utf8(campaign::json(&runs)?).map_err(Failure::bug)?,
         MetadataForm::Text | MetadataForm::MdWorkbench | MetadataForm::Csv => String::new(),
     };
-    let text = text + &comparison(&campaign.runs, &runs, options, common);
+    let units = runs.iter().map(|(planned, stored)| (*planned, unit_of_stored(stored)));
+    let compared = compare_campaign(&campaign.runs, units);
+    let text = text + &comparison(compared.as_ref(), &runs, options, common);
     let delivered = output::deliver(common, &text, Kept::Run, || campaign::json(&runs));
     if let Some(history) = &history {
         let stored: Vec<&Stored> = runs.iter().map(|(_, stored)| *stored).collect();
@@ -77,7 +80,8 @@ pub fn conduct(
     }
     let reported = options.report.as_ref().map_or(Ok(()), |path| {
         let places: Vec<PathBuf> = done.iter().map(|(_, _, run)| (*run).clone()).collect();
-        write_report_of(&places, path, common)
+        let compared = compared.as_ref().and_then(|compared| compared.as_ref().ok());
+        write_report_of(&places, compared, path, common)
     });
     let first = runs.iter().map(|(_, stored)| &stored.record.id).min();
     if let (1.., Some(first), 2..) = (end.lacking, first, campaign.runs.len()) {
@@ -96,15 +100,14 @@ fn how_to_go_on(lacking: usize, campaign: &Campaign, run: &RunId) -> String {
 
 /// The end of a campaign of several sides: which of them is faster is what it was made for.
 fn comparison(
-    planned: &[PlannedRun],
+    compared: Option<&Result<ComparedTable, CompareError>>,
     runs: &[(&PlannedRun, &Stored)],
     options: &CampaignArguments,
     common: &Common,
 ) -> String {
-    let units = runs.iter().map(|(planned, stored)| (*planned, unit_of_stored(stored)));
     // By a run that is there: that of which the campaign has its name may be removed.
     let first = runs.iter().map(|(_, stored)| &stored.record.id).min();
-    let (Some(compared), Some(first)) = (compare_campaign(planned, units), first) else {
+    let (Some(compared), Some(first)) = (compared, first) else {
         return String::new();
     };
     let again = format!("iolag compare campaign:{first}");
@@ -113,7 +116,7 @@ fn comparison(
         Ok(table) if options.format == MetadataForm::Text => {
             let look = Look::of_terminal(common);
             output::notice(common, &format!("{again} --report FILE explains the comparison in a page"));
-            return format!("\n{}", comparison_text(&table, look.width, look.colour));
+            return format!("\n{}", comparison_text(table, look.width, look.colour));
         }
         Ok(_) => format!("{again} says which is faster, and how sure that is"),
     };
@@ -150,6 +153,7 @@ pub fn planned(places: &BenchPlaces, options: &BenchArguments) -> Result<BenchOp
             options.bystander_rate,
             options.bystander_quiet,
         )?,
+        copy_to: CopyTo::All,
         seed: options.run.seed,
         labels: labels(&options.run)?,
     })

@@ -1,6 +1,6 @@
 //! `iolag bench stream`: large files, written and read block by block.
 
-use iolag_conduct::{ExitCode, Failure, become_keeper, plan_stream};
+use iolag_conduct::{BenchOptions, ExitCode, Failure, become_keeper, plan_stream};
 
 use crate::args::{Common, MetadataForm, Stream};
 use crate::commands::bench::conducting::{conduct, limits, planned};
@@ -17,6 +17,7 @@ pub fn run(options: &Stream, common: &Common) -> Result<ExitCode, Failure> {
         ));
     }
     let bench = planned(&options.places, &options.bench)?;
+    let bench = BenchOptions { copy_to: options.copy_to, ..bench };
     let (spec, file) = (options.blocks.spec(), options.blocks.file_size());
     let campaign = plan_stream(bench, &spec, file, &options.block, &limits())?;
     let keeper = become_keeper(store_of(common), typed())?;

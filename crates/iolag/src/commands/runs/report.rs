@@ -3,6 +3,7 @@
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use iolag_analysis::compare::ComparedTable;
 use iolag_analysis::figure::FigureChoice;
 use iolag_conduct::{ExitCode, Failure, absolute};
 use iolag_model::Anchor;
@@ -43,22 +44,27 @@ pub fn run(options: &Report, common: &Common) -> Result<ExitCode, Failure> {
             }
             replace_by(&path, "-o", |file| file.write_all(incident(&runs).as_bytes()))?;
         } else {
-            write(runs, title, &path, "-o")?;
+            write(runs, None, title, (&path, "-o"))?;
         }
         tell(&path, common);
         if options.open { open(&path) } else { Ok(()) }
     })
 }
 
-/// Writes the report of one run that has just ended.
+/// Writes the report of runs that have just ended, and of the comparison of their sides, if they have several.
 ///
 /// # Errors
 /// If the run cannot be read or the file cannot be written.
-pub fn write_report_of(runs: &[PathBuf], path: &Path, common: &Common) -> Result<(), Failure> {
+pub fn write_report_of(
+    runs: &[PathBuf],
+    comparison: Option<&ComparedTable>,
+    path: &Path,
+    common: &Common,
+) -> Result<(), Failure> {
     let path = absolute(path);
     let code = in_child("report", || {
         let names: Vec<String> = runs.iter().map(|run| run.display().to_string()).collect();
-        write(open_all(&Located::nowhere(), &names)?, None, &path, "--report")?;
+        write(open_all(&Located::nowhere(), &names)?, comparison, None, (&path, "--report"))?;
         tell(&path, common);
         Ok(())
     })?;
@@ -95,10 +101,20 @@ fn default_path(runs: &[RunWithFigures], incident: bool) -> PathBuf {
     })
 }
 
-fn write(runs: Vec<RunWithFigures>, title: Option<&str>, path: &Path, option: &str) -> Result<(), Failure> {
+fn write(
+    runs: Vec<RunWithFigures>,
+    comparison: Option<&ComparedTable>,
+    title: Option<&str>,
+    (path, option): (&Path, &str),
+) -> Result<(), Failure> {
     let (figures, runs) = figures_of(runs);
     let reported: Vec<_> = runs.iter().map(|(record, analysis)| ReportedRun { record, analysis }).collect();
-    let report = HtmlReport { title, runs: &reported, written_realtime_ns: Some(Anchor::take().realtime_ns) };
+    let report = HtmlReport {
+        title,
+        runs: &reported,
+        comparison,
+        written_realtime_ns: Some(Anchor::take().realtime_ns),
+    };
     replace_by(path, option, |file| {
         let mut writer = BufWriter::new(file);
         write_html(&report, figures, &mut writer)?;

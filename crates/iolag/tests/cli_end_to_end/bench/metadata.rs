@@ -53,7 +53,7 @@ fn a_phase_that_does_not_fit_what_is_there_is_refused_in_one_sentence() {
     refused(
         phases(&user, &target, "precreate", &quiet),
         3,
-        ": let that end if it still measures; else continue on its working set with --phases benchmark,cleanup, or remove it with iolag cleanup 20",
+        ": let that end if it still measures; else remove it with iolag cleanup 20",
     );
     // Whose it is, is told to who cleans up after another run.
     let refused_run = text(&user.record(), "id").to_owned();
