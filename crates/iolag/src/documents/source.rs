@@ -4,6 +4,7 @@ use iolag_backend::redact_line;
 use iolag_model::{Nanoseconds, parse_duration};
 use serde::de::DeserializeOwned;
 use toml::Spanned;
+use toml::de::{DeTable, DeValue, ValueDeserializer};
 
 use super::{DocumentError, Text};
 
@@ -47,13 +48,30 @@ impl Source<'_> {
     /// # Errors
     /// One sentence with file and line.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, DocumentError> {
-        toml::from_str(self.text).map_err(|error| {
-            let place = error.span().unwrap_or(0..0);
-            // What the parser says may be several lines; the first says it.
-            let message = error.message().lines().next().unwrap_or("not understood");
-            // It repeats the value.
-            DocumentError::at(self.file, self.text, place, in_words(&redact_line(message)))
-        })
+        toml::from_str(self.text).map_err(|error| self.told(&error))
+    }
+
+    /// The table in two pairs of brackets that has this name and place, understood.
+    ///
+    /// # Errors
+    /// One sentence with file and line.
+    pub fn read_one<T: DeserializeOwned>(&self, name: &str, place: usize) -> Result<T, DocumentError> {
+        let all = DeTable::parse(self.text).map_err(|error| self.told(&error))?.into_inner();
+        let named = all.into_iter().find_map(|(key, value)| (key.get_ref() == name).then_some(value));
+        let meant = match named.map(Spanned::into_inner) {
+            Some(DeValue::Array(tables)) => tables.into_iter().nth(place),
+            _ => None,
+        };
+        let meant = meant.ok_or_else(|| self.nothing(format!("there is no [[{name}]]")))?;
+        T::deserialize(ValueDeserializer::from(meant)).map_err(|error| self.told(&error))
+    }
+
+    fn told(&self, error: &toml::de::Error) -> DocumentError {
+        let place = error.span().unwrap_or(0..0);
+        // What the parser says may be several lines; the first says it.
+        let message = error.message().lines().next().unwrap_or("not understood");
+        // It repeats the value.
+        DocumentError::at(self.file, self.text, place, in_words(&redact_line(message)))
     }
 
     /// A period or deadline.

@@ -1,16 +1,21 @@
 //! What a plan says of its workload, and of who measures beside it.
 
-use iolag_conduct::bystander;
+use iolag_conduct::{
+    BenchOptions, Campaign, CopyTo, Failure, Limits, bystander, plan_metadata, plan_set_up, plan_stream,
+    plan_tree,
+};
 use iolag_model::{
     Access, BystanderSpec, Durability, SetUpSpec, Verification, WearOut, parse_bytes, parse_count,
 };
 use iolag_workload::MetadataOptions;
+use toml::Spanned;
 
-use super::document::{MetadataTable, SetUpTable, StreamTable, TreeTable};
-use super::plan::Planning;
+use super::document::{BenchTable, MetadataTable, SetUpTable, StreamTable, TreeTable};
+use super::plan::{Ground, Planning};
 use super::told::told;
 use crate::args::values::stream::{
-    parse_copy_with, parse_engine, parse_file_size, parse_fsync, parse_io, parse_percent, parse_stream_phase,
+    parse_copy_to, parse_copy_with, parse_engine, parse_file_size, parse_fsync, parse_io, parse_percent,
+    parse_stream_phase,
 };
 use crate::args::values::tree::parse_tree_phase;
 use crate::args::values::{
@@ -21,6 +26,51 @@ use crate::args::{SetUpCalls, StreamBlocks, TreeReading};
 use crate::documents::DocumentError;
 
 impl Planning<'_> {
+    /// The campaign of the `[[bench]]` of this place.
+    ///
+    /// # Errors
+    /// One sentence with file and line.
+    pub(super) fn of_bench(
+        &self,
+        place: usize,
+        bench: &Spanned<BenchTable>,
+        limits: &Limits,
+    ) -> Result<Campaign, DocumentError> {
+        let workload = &bench.get_ref().workload;
+        let told = |failure: Failure| told(&self.source, bench.span(), &failure);
+        match workload.get_ref().as_str() {
+            "metadata" => {
+                let table: MetadataTable = self.source.read_one("bench", place)?;
+                let options = self.options(table.clients.as_deref())?;
+                plan_metadata(options, &self.metadata(&table)?, limits).map_err(told)
+            }
+            "setup" => {
+                let table: SetUpTable = self.source.read_one("bench", place)?;
+                let options = self.options(table.copies.as_deref())?;
+                plan_set_up(options, &self.set_up(&table)?, limits).map_err(told)
+            }
+            "stream" => {
+                let table: StreamTable = self.source.read_one("bench", place)?;
+                let (options, said) = (self.options(table.clients.as_deref())?, self.stream(&table)?);
+                let options = BenchOptions { copy_to: self.copy_to(&table)?, ..options };
+                let blocks = self.all(table.block.as_deref(), vec![said.spec().block_bytes], parse_bytes)?;
+                plan_stream(options, &said.spec(), said.file_size(), &blocks, limits).map_err(told)
+            }
+            "tree" => {
+                let table: TreeTable = self.source.read_one("bench", place)?;
+                let options = self.options(table.clients.as_deref())?;
+                let options = BenchOptions { sides: self.sides(Ground::Trees)?, ..options };
+                let options = if self.document.bench.len() > 1 { only_reading(options) } else { options };
+                plan_tree(options, &self.tree(&table)?.spec(), limits).map_err(told)
+            }
+            other => {
+                let known = "\"metadata\", \"setup\", \"stream\" or \"tree\"";
+                let message = format!("there is no workload {other:?}: expected {known}");
+                Err(self.source.error(workload, message))
+            }
+        }
+    }
+
     /// # Errors
     /// One sentence with file and line.
     pub(super) fn metadata(&self, bench: &MetadataTable) -> Result<MetadataOptions, DocumentError> {
@@ -104,6 +154,14 @@ impl Planning<'_> {
         })
     }
 
+    /// Where copies are made.
+    ///
+    /// # Errors
+    /// One sentence with file and line.
+    pub(super) fn copy_to(&self, bench: &StreamTable) -> Result<CopyTo, DocumentError> {
+        self.one(bench.copy_to.as_ref(), CopyTo::All, parse_copy_to)
+    }
+
     /// Who measures beside the load.
     pub(super) fn bystander(&self) -> Result<Option<BystanderSpec>, DocumentError> {
         let document = self.document;
@@ -113,4 +171,9 @@ impl Planning<'_> {
         let quiet = self.some(document.bystander_quiet.as_ref(), parse_period)?;
         bystander(asked, rate, quiet).map_err(|failure| told(&self.source, 0..0, &failure))
     }
+}
+
+/// What is said of a working place, or made in one, is meant for the other workloads of a plan, and not for its trees.
+fn only_reading(options: BenchOptions) -> BenchOptions {
+    BenchOptions { bystander: None, working_name: BenchOptions::default().working_name, ..options }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use iolag_backend::{redact_argument, redact_command};
 use iolag_store::history::{check_place, is_path};
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{DeserializeOwned, MapAccess, Visitor};
+use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
@@ -63,6 +63,7 @@ pub struct PlanDocument {
 pub struct SideTable {
     pub name: Text,
     pub target: Option<Text>,
+    pub tree: Option<Text>,
     #[serde(default)]
     pub labels: BTreeMap<Text, String>,
     #[serde(default, deserialize_with = "command_table")]
@@ -140,6 +141,7 @@ pub struct StreamTable {
     pub verify: Option<bool>,
     pub time_limit: Option<Text>,
     pub copy_with: Option<Text>,
+    pub copy_to: Option<Text>,
 }
 
 /// `[[bench]]` of a tree.
@@ -188,19 +190,6 @@ impl PlanDocument {
             }
             _ => error,
         })
-    }
-
-    /// The first `[[bench]]`, with the keys of its workload.
-    ///
-    /// # Errors
-    /// One sentence with file and line.
-    pub fn bench<T: DeserializeOwned>(source: &Source<'_>) -> Result<T, DocumentError> {
-        #[derive(Deserialize)]
-        struct Benches<T> {
-            bench: Vec<T>,
-        }
-        let Benches { bench } = source.read::<Benches<T>>()?;
-        bench.into_iter().next().ok_or_else(|| source.nothing("a plan has a [[bench]]".to_owned()))
     }
 
     /// The history that is to remember what comes out, as on the command line: a path is one from the directory of the file on, which is absolute.

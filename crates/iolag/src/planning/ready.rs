@@ -23,11 +23,17 @@ pub struct ReadyPlan {
 }
 
 /// All of them.
-pub const READY: [ReadyPlan; 4] = [
+pub const READY: [ReadyPlan; 5] = [
     ReadyPlan {
         name: "md-workbench",
         about: "how metadata feels while many use it, by clients and sizes (study 004)",
         text: include_str!("../../../../plans/md-workbench.toml"),
+        taker: Taker::Run,
+    },
+    ReadyPlan {
+        name: "nfs-vs-native",
+        about: "by which mount large files and trees are fast, and who waits beside (study 001)",
+        text: include_str!("../../../../plans/nfs-vs-native.toml"),
         taker: Taker::Run,
     },
     ReadyPlan {

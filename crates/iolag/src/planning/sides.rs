@@ -5,15 +5,24 @@ use iolag_conduct::{Side, SideCommand, absolute};
 use iolag_model::{Nanoseconds, one_line};
 
 use super::document::{CommandTable, SideTable};
-use super::plan::Planning;
+use super::plan::{Ground, Planning};
 use crate::documents::{DocumentError, Text, command_of};
 
 /// How long a command of a side may take if the file does not say.
 const COMMAND_DEADLINE: Nanoseconds = Nanoseconds::from_seconds(60);
 
 impl Planning<'_> {
+    /// A tree of a side is for a bench that reads it.
+    pub(super) fn refuse_trees_of_nobody(&self) -> Result<(), DocumentError> {
+        let reads = self.document.bench.iter().any(|bench| bench.get_ref().workload.get_ref() == "tree");
+        let tree = self.document.side.iter().find_map(|side| side.tree.as_ref()).filter(|_| !reads);
+        let message =
+            "tree is read by [[bench]] workload = \"tree\", and there is none: leave it out, or write one";
+        tree.map_or(Ok(()), |tree| Err(self.source.error(tree, message)))
+    }
+
     /// The sides of the file, what is typed in the place of a target that it leaves open; without any, what is typed.
-    pub(super) fn sides(&self) -> Result<Vec<Side>, DocumentError> {
+    pub(super) fn sides(&self, ground: Ground) -> Result<Vec<Side>, DocumentError> {
         let (tables, typed) = (&self.document.side, &self.wishes.targets);
         let is_open = |table: &&SideTable| table.target.is_none();
         if tables.is_empty() && typed.is_empty() {
@@ -28,7 +37,7 @@ impl Planning<'_> {
         }
         let mut sides: Vec<Side> = Vec::new();
         for table in tables {
-            let more = self.sides_of(table)?;
+            let more = self.sides_of(table, ground)?;
             // A target that is typed makes names as well.
             if let Some(again) = more.iter().find(|side| sides.iter().any(|other| other.name == side.name)) {
                 let message =
@@ -44,7 +53,7 @@ impl Planning<'_> {
     }
 
     /// The side of a table; where its target is open, one for each that is typed.
-    fn sides_of(&self, table: &SideTable) -> Result<Vec<Side>, DocumentError> {
+    fn sides_of(&self, table: &SideTable, ground: Ground) -> Result<Vec<Side>, DocumentError> {
         let name = &self.name(&table.name)?;
         let named = match (&table.target, &self.wishes.targets[..]) {
             (Some(target), _) => vec![(self.target(target)?, name.clone())],
@@ -64,12 +73,18 @@ impl Planning<'_> {
                 })
                 .collect(),
         };
+        let tree = table.tree.as_ref().filter(|_| ground == Ground::Trees);
+        if let (Some(tree), [_, _, ..]) = (tree, &named[..]) {
+            let message = "one tree cannot be that of several targets: write a [[side]] for each of them";
+            return Err(self.source.error(tree, message));
+        }
+        let tree = tree.map(|tree| self.target(tree)).transpose()?;
         let labels = self.labels(&table.labels, &self.common_labels())?;
         let own = &labels[..table.labels.len()];
         let before = self.command(table.before.as_ref())?;
         let after = self.command(table.after.as_ref())?;
         let side = |(target, name)| Side {
-            target,
+            target: tree.clone().unwrap_or(target),
             name: Some(name),
             labels: own.to_vec(),
             before: before.clone(),

@@ -12,18 +12,21 @@ use crate::documents::{DocumentError, Source};
 /// none of them, what is meant is `otherwise`.
 pub(super) fn told(source: &Source<'_>, otherwise: Range<usize>, failure: &Failure) -> DocumentError {
     let words: Vec<&str> = failure.sentence.split(' ').collect();
-    let place = place(source.text, &words).unwrap_or(otherwise);
+    let place = place(source.text, &words, otherwise.start).unwrap_or(otherwise);
     let plain: Vec<&str> = words.iter().map(|word| word.strip_prefix("--").unwrap_or(word)).collect();
     DocumentError::at(source.file, source.text, place, plain.join(" "))
 }
 
 /// Where the first option that the file has a key for stands there, and in a list the value that is named behind it; without any, what the
-/// sentence calls by the name of a key of `[[bench]]`.
-fn place(text: &str, words: &[&str]) -> Option<Range<usize>> {
+/// sentence calls by the name of a key of the `[[bench]]` that is `meant`, else the first.
+fn place(text: &str, words: &[&str], meant: usize) -> Option<Range<usize>> {
     let document = DeTable::parse(text).ok()?;
     let top = document.get_ref();
     let bench = find(top, "bench").and_then(|benches| match benches.get_ref() {
-        DeValue::Array(benches) => benches.iter().next()?.get_ref().as_table(),
+        DeValue::Array(benches) => {
+            let own = benches.iter().find(|bench| bench.span().contains(&meant));
+            own.or_else(|| benches.iter().next())?.get_ref().as_table()
+        }
         _ => None,
     });
     let (options, bench) = ([Some(top), bench], [bench]);
