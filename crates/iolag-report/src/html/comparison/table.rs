@@ -12,32 +12,43 @@ use crate::words::numbers::NOTHING;
 
 /// More columns do not fit on a sheet of paper.
 const COLUMNS_MOST: usize = 6;
+/// Nor do more sides beside the base.
+const OTHERS_MOST: usize = 2;
 
-/// What is compared: a row for each thing, for each of the others its middle, percent and word.
+/// What is compared: a row for each thing, for each of the others its middle, percent and word; of many sides several tables.
 pub(super) fn table(table: &ComparedTable, names: &SideNames, rows: &RowNames, page: &mut Markup) {
     if table.rows.is_empty() {
         page.raw("<p class=\"nothing\">The sides have nothing in common, so there is no table.</p>\n");
         return;
     }
+    let others: Vec<usize> = (1..table.sides.len()).collect();
+    others.chunks(OTHERS_MOST).for_each(|others| some_sides(table, others, names, rows, page));
+}
+
+/// The base and these others.
+fn some_sides(
+    table: &ComparedTable,
+    others: &[usize],
+    names: &SideNames,
+    rows: &RowNames,
+    page: &mut Markup,
+) {
     page.raw("<div class=\"table-box\"><table class=\"compared sides\"><thead><tr><th scope=\"col\"></th>");
-    for (side, name) in names.short.iter().enumerate() {
-        page.raw(match side {
-            0 => "<th scope=\"col\" class=\"number\">",
-            _ => "<th scope=\"colgroup\" colspan=\"3\" class=\"group\">",
-        });
-        page.text(name).raw("</th>");
+    page.element("<th scope=\"col\" class=\"number\">", names.short(0), "</th>");
+    for other in others {
+        page.raw("<th scope=\"colgroup\" colspan=\"3\" class=\"group\">");
+        page.text(names.short(*other)).raw("</th>");
     }
     page.raw("</tr></thead>\n<tbody>\n");
     for (index, row) in table.rows.iter().enumerate() {
+        let middle = |side: usize| row.sides.get(side).map(|value| amount(row.quantity, value.middle));
         page.raw("<tr>").element("<th scope=\"row\">", rows.name(index), "</th>");
-        for (side, value) in row.sides.iter().enumerate() {
-            let middle = amount(row.quantity, value.middle);
-            match side.checked_sub(1).and_then(|other| row.cells.get(other)) {
-                None => page.element("<td>", &middle, "</td>"),
-                Some(cell) => {
-                    page.element("<td class=\"faint\">", &middle, "</td>");
-                    of_cell(table, cell, page)
-                }
+        page.element("<td>", &middle(0).unwrap_or_default(), "</td>");
+        for other in others {
+            page.element("<td class=\"faint\">", &middle(*other).unwrap_or_default(), "</td>");
+            match row.cells.get(other - 1) {
+                Some(cell) => of_cell(table, cell, page),
+                None => page.raw("<td></td><td></td>"),
             };
         }
         page.raw("</tr>\n");

@@ -51,7 +51,7 @@ fn course(felt: FeltOfSide) -> String {
     }
     let longest = || quantile(felt.longest);
     match felt.stuck {
-        0 if felt.is_stalled() => parts.push(format!("waited up to {}", longest())),
+        0 if felt.is_stalled() => parts.push(format!("once took {}", longest())),
         0 => {}
         1 => parts.push(format!("hung once, for {}", longest())),
         stuck => parts.push(format!("hung {stuck} times, the longest for {}", longest())),

@@ -82,7 +82,7 @@ fn course(cell: &BesideCell) -> String {
     if cell.stuck() > 0 || cell.is_stall {
         let longest = quantile(cell.longest());
         parts.push(match cell.stuck() {
-            0 => format!("waited up to {longest}"),
+            0 => format!("once took {longest}"),
             1 => format!("hung once, for {longest}"),
             stuck => format!("hung {stuck} times, the longest for {longest}"),
         });
@@ -115,7 +115,7 @@ fn enumerated(places: &[&str]) -> String {
 
 fn took(other: &Felt<'_>) -> String {
     match (other.cell.stuck(), other.cell.times_as_long) {
-        (0, _) if other.cell.is_stall => format!("waited up to {}", quantile(other.cell.longest())),
+        (0, _) if other.cell.is_stall => format!("once took {}", quantile(other.cell.longest())),
         (0, Some(times)) if other.cell.is_longer => format!("took {} times as long", factor(times)),
         (0, Some(_)) => "was not shown to take longer".to_owned(),
         (0, None) => "cannot be compared with before".to_owned(),

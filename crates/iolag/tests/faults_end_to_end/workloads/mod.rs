@@ -1,6 +1,7 @@
 //! Benches on storage that is slow, full or hung in a way that is known.
 
 mod bystanders;
+mod plans;
 mod set_up;
 mod streams;
 mod trees;
