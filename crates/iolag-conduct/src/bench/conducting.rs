@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use iolag_backend::{PlaceProof, Target};
 use iolag_model::{
     ClientId, ClientRecord, MonotonicClock, Order, RunId, RunRecord, RunSpec, TargetIndex, TargetRecord,
-    Trust, counted, format_bytes, format_count,
+    Trust, counted,
 };
 use iolag_workload::workload;
 
@@ -19,13 +19,14 @@ use crate::bench::conductor::Conductor;
 use crate::bench::continuing::{positions, working_place};
 use crate::bench::measurer::{self, BenchAssignment};
 use crate::bench::options::Crew;
+use crate::bench::room::refuse_too_little_space;
 use crate::bench::sides::one_directory::refuse_one_directory;
 use crate::bench::sides::putting_back::note;
 use crate::bench::sides::{Afterwards, Side, Undone, When, execute};
 use crate::bench::stopping::Precise;
-use crate::bench::stream::copying::{COPY_TARGET, are_one, on_one_file_system};
+use crate::bench::stream::copying::{COPY_TARGET, on_one_file_system};
 use crate::bench::tree::refuse_store_in_tree;
-use crate::bench::{Benched, Ground, benched};
+use crate::bench::{Ground, benched};
 use crate::contact::memory_place::{memory_place, memory_places};
 use crate::contact::scout::Answer;
 use crate::contact::start::{Found, Keeper, send_scouts};
@@ -400,52 +401,6 @@ fn facts_in(directory: &Path, answer: &Answer<ScoutAnswer>) -> Result<DirectoryF
             ),
         }),
     }
-}
-
-/// Files and their copies have room each in its own place; in one file system, both.
-fn refuse_too_little_space(
-    [facts, there]: [Option<&DirectoryFacts>; 2],
-    bench: &dyn Benched,
-    clients: u32,
-) -> Result<(), Failure> {
-    let share = match facts.zip(there) {
-        Some((facts, there)) if !are_one(facts, there) => 2,
-        _ => 1,
-    };
-    let mut places = facts.into_iter().chain(there).filter(|_| bench.makes_working_set());
-    let (bytes, objects) = (bench.bytes_held(clients) / share, bench.objects_held(clients) / share);
-    places.try_for_each(|facts| refuse_full(facts, bench, (bytes, objects)))
-}
-
-fn refuse_full(
-    facts: &DirectoryFacts,
-    bench: &dyn Benched,
-    (needed, objects): (u64, u64),
-) -> Result<(), Failure> {
-    let (sizes, numbers) = bench.sizes();
-    if let Some(free) = facts.file_system.free_bytes
-        && free < needed
-    {
-        return Err(Failure::unusable(format!(
-            "cannot measure in {}: {} are free and the working set needs {}; free some space, or reduce {sizes}",
-            facts.path.display(),
-            format_bytes(free),
-            format_bytes(needed)
-        )));
-    }
-    if let Some(free) = facts.file_system.free_inodes
-        // File systems that make inodes as they go report none at all.
-        && free > 0
-        && free < objects
-    {
-        return Err(Failure::unusable(format!(
-            "cannot measure in {}: {} inodes are free and the working set needs {}; reduce {numbers}",
-            facts.path.display(),
-            format_count(free),
-            format_count(objects)
-        )));
-    }
-    Ok(())
 }
 
 fn doubts(campaign: &Campaign, point: &Point) -> Vec<Trust> {

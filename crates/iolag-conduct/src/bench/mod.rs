@@ -14,6 +14,7 @@ pub(crate) mod metadata;
 pub(crate) mod options;
 mod order;
 pub(crate) mod plan;
+mod room;
 pub(crate) mod set_up;
 pub(crate) mod sides;
 mod stopping;
