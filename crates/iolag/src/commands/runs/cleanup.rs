@@ -1,14 +1,21 @@
 //! `iolag cleanup`: removes what an interrupted run left on its target, by the run's manifest.
 
+use std::time::Duration;
+
 use iolag_backend::BackendError;
 use iolag_conduct::{Answer, ExitCode, Failure, STORE_DEADLINE, ask, remove_place};
 use iolag_keeper::Signals;
-use iolag_store::{KeeperIdentity, Store};
+use iolag_model::{Clock, MonotonicClock, Nanoseconds};
+use iolag_store::{DirectoryLock, KeeperIdentity, RunDirectory, Store, StoreError};
 
 use crate::args::{Cleanup, Common};
 use crate::commands::runs::left_places::{self, Found, LeftPlace};
 use crate::commands::{Located, refuse_running};
 use crate::output;
+
+/// How long the processes of a killed run may take to end.
+const PATIENCE: Nanoseconds = Nanoseconds::from_seconds(5);
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Runs the command.
 ///
@@ -94,10 +101,21 @@ fn refuse_living(store: &Store, places: &[LeftPlace]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What is left of the processes of a run that was just killed holds its lock until it has ended.
+fn lock_when_free(run: &RunDirectory) -> Result<DirectoryLock, StoreError> {
+    let until = MonotonicClock.now().after(PATIENCE);
+    loop {
+        match run.lock() {
+            Err(StoreError::Locked { .. }) if MonotonicClock.now() < until => std::thread::sleep(LOOK_EVERY),
+            locked => return locked,
+        }
+    }
+}
+
 /// Notes what is removed: once its file system is unmounted, nobody could see that it is.
 fn forget(located: &Located, name: &str, removed: &[LeftPlace]) -> Result<(), Failure> {
     let (_, run) = located.find(name)?;
-    let _lock = run.lock().map_err(Failure::unusable)?;
+    let _lock = lock_when_free(&run).map_err(Failure::unusable)?;
     let mut manifest = run.manifest().map_err(Failure::unusable)?;
     manifest.entries.retain(|entry| !removed.iter().any(|place| place.is_named_by(entry)));
     run.write_manifest(&manifest).map_err(Failure::unusable)

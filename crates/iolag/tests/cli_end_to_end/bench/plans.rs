@@ -48,6 +48,7 @@ fn ready_made_plans_are_listed_printed_and_taken() {
     let list = user.fine(&["plan"]).output;
     for (name, command) in [
         ("md-workbench", "iolag run md-workbench.toml DIR"),
+        ("nfs-vs-native", "iolag run nfs-vs-native.toml DIR"),
         ("job-setup", "iolag run job-setup.toml DIR"),
         ("nightly", "iolag run nightly.toml DIR"),
         ("login-node", "iolag watch -c login-node.toml"),
@@ -60,7 +61,9 @@ fn ready_made_plans_are_listed_printed_and_taken() {
     let unknown = user.iolag(&["plan", "nigthly"]);
     assert_eq!((unknown.code, unknown.output.as_str()), (2, ""), "{unknown:?}");
     assert!(
-        unknown.errors.contains("expected one of md-workbench, job-setup, nightly, login-node"),
+        unknown
+            .errors
+            .contains("expected one of md-workbench, nfs-vs-native, job-setup, nightly, login-node"),
         "{unknown:?}"
     );
     let watch = user.iolag(&["run", "login-node.toml"]);
