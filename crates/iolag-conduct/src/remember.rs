@@ -218,7 +218,14 @@ mod tests {
         let cell = Cell { operation: Operation::Read, phase: None };
         let amounts = vec![(quantity, amount)];
         let value = CellValue { cell, target: TargetIndex(0), attempts: 9, amounts, processors: None };
-        RunValues { standing, cells: vec![value], caches: None, felt: Vec::new(), step: 0.0 }
+        RunValues {
+            standing,
+            cells: vec![value],
+            caches: None,
+            felt: Vec::new(),
+            are_clones: None,
+            step: 0.0,
+        }
     }
 
     fn rate(record: &RunRecord) -> (Configuration, Series, HistorySample) {
@@ -335,6 +342,7 @@ mod tests {
             cells: Vec::new(),
             caches: None,
             felt: Vec::new(),
+            are_clones: None,
             step: 0.0,
         };
         assert_eq!(records_of_values(&record, &none), []);

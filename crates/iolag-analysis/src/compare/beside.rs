@@ -66,6 +66,7 @@ fn felt_of_side(runs: &[&FeltOfRun]) -> Option<FeltOfSide> {
     Some(FeltOfSide {
         runs: runs.len() as u32,
         times: middle(times.collect()),
+        judged: runs.iter().filter(|felt| felt.is_judged).count() as u32,
         longer: runs.iter().filter(|felt| felt.is_longer).count() as u32,
         stalled: runs.iter().filter(|felt| felt.is_stall).count() as u32,
         stuck: runs.iter().map(|felt| felt.stuck).sum(),

@@ -149,6 +149,8 @@ pub enum Fact {
     TreeChecksum,
     /// How much was in the page cache before.
     CacheState,
+    /// Whether its copies moved anything, or are clones.
+    Copies,
     /// What a plan executed before and after runs of its side.
     Commands,
     /// An option of its spec, by name: `objects`, `precreate`.
@@ -178,6 +180,7 @@ impl fmt::Display for Fact {
             Self::TreeBytes => "bytes of the tree",
             Self::TreeChecksum => "checksum of the tree",
             Self::CacheState => "cache state",
+            Self::Copies => "copies",
             Self::Commands => "commands",
             Self::Option(name) => name,
         })

@@ -256,7 +256,9 @@ pub struct FeltOfSide {
     pub runs: u32,
     /// How many times as long it took as before the load, in the stage of each run in which it was felt most.
     pub times: Option<MiddleOfRuns>,
-    /// In how many runs it was shown to take longer.
+    /// In how many runs it could be shown whether it took longer, ...
+    pub judged: u32,
+    /// ... and in how many it was.
     pub longer: u32,
     /// In how many somebody waited much longer than anybody before.
     pub stalled: u32,
@@ -297,6 +299,12 @@ impl ComparedTable {
             let (one, other) = (rank(one), rank(other));
             one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
         })
+    }
+
+    /// Whether nobody knows if anybody waited beside a side's load: nowhere at its target were there attempts enough.
+    pub fn is_too_short(&self, side: usize) -> bool {
+        let of_target = self.bystanders.iter().filter(|one| one.standpoint != Standpoint::Control);
+        of_target.filter_map(|one| (*one.sides.get(side)?).as_ref()).all(|felt| felt.judged == 0)
     }
 
     /// Whether the machine itself was slower beside a side's load: the same was in its own memory, in most of the runs.

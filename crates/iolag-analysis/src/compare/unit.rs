@@ -52,7 +52,7 @@ pub fn unit_of_run(record: &RunRecord, values: &RunValues) -> Unit {
         span_ns: [moments().min().unwrap_or_default(), moments().max().unwrap_or_default()],
         coordinates,
         labels: record.labels.clone(),
-        facts: facts(record),
+        facts: facts(record).into_iter().chain(of_copies(values)).collect(),
         places: places.collect(),
         page_cache_bytes: record.before.page_cache_bytes,
         caches: values.caches,
@@ -82,6 +82,11 @@ fn facts(record: &RunRecord) -> BTreeMap<Fact, String> {
     ];
     let known = known.into_iter().filter(|(_, text)| !text.is_empty());
     known.chain(options(&record.spec)).collect()
+}
+
+fn of_copies(values: &RunValues) -> Option<(Fact, String)> {
+    let told = if values.are_clones? { "clones, of which nothing was moved" } else { "moved" };
+    Some((Fact::Copies, told.to_owned()))
 }
 
 fn commands(record: &RunRecord) -> String {

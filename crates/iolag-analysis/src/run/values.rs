@@ -17,6 +17,7 @@ use iolag_model::{
 use super::beside::analysis::analyse_beside;
 use super::beside::felt::FeltOfRun;
 use super::stage_rates::StageClock;
+use super::stream::copies::StreamCopies;
 use super::summary::{Precision, StageClient, StageEnding, Summaries, Summary};
 use super::surroundings::caches::CachesTime;
 use super::surroundings::processor_time::ProcessorShare;
@@ -288,6 +289,8 @@ pub struct RunValues {
     pub caches: Option<CachesTime>,
     /// What was felt beside its load, if somebody measured.
     pub felt: Vec<FeltOfRun>,
+    /// Whether its copies are clones; absent without copies, and where nobody can tell.
+    pub are_clones: Option<bool>,
     /// By how much the logarithm of a quantile may be off because the durations of a long run are counted in a histogram; 0 if they were
     /// sorted.
     pub step: f64,
@@ -313,13 +316,18 @@ pub fn run_values(
         cells: cells.iter().filter_map(|cell| run.value(cell, quantities)).collect(),
         caches: CachesTime::of(record, summaries),
         felt: analyse_beside(record, summaries).map(|beside| beside.of_run()).unwrap_or_default(),
+        are_clones: StreamCopies::are_clones_in(record, summaries),
         step,
     }
 }
 
 /// What hung or failed counts first: who breaks off a run because of that takes nothing back.
 fn standing(record: &RunRecord, summaries: &Summaries) -> Standing {
-    let mut measured = summaries.summaries.iter().filter(|summary| is_measured(summary)).peekable();
+    let stages_beside = || record.beside.iter().flat_map(|beside| &beside.stages);
+    // What hangs beside a load holds up nothing of it.
+    let is_beside = |summary: &Summary| stages_beside().any(|own| summary.key.stage == Some(own.stage));
+    let is_of_load = |summary: &&Summary| is_measured(summary) && !is_beside(summary);
+    let mut measured = summaries.summaries.iter().filter(is_of_load).peekable();
     let deadlines = record.spec.deadlines_of(Role::Load);
     if measured.peek().is_none() {
         return if record.state.is_broken_off() { Standing::BrokenOff } else { Standing::Unreached };

@@ -1,6 +1,6 @@
 //! What is said of those who measured beside a load, where it is known what they felt.
 
-use iolag_analysis::{BesideAnalysis, RunAnalysis, analyse_run};
+use iolag_analysis::{BesideAnalysis, RunAnalysis, Standing, analyse_run, analysed, run_values};
 use iolag_model::*;
 
 use crate::scenario::{MS, S, Scenario};
@@ -160,6 +160,21 @@ fn told_longer(runs: u64, factor: f64) -> usize {
 fn whoever_waits_no_longer_is_hardly_ever_said_to_and_who_waits_twice_as_long_mostly_is() {
     assert!(told_longer(200, 1.0) <= 4, "{} of 200 falsely", told_longer(200, 1.0));
     assert!(told_longer(50, 2.0) >= 45, "{} of 50", told_longer(50, 2.0));
+}
+
+#[test]
+fn who_hangs_beside_a_load_does_not_make_its_run_a_bound() {
+    let mut beside = Beside::new();
+    beside.felt(Standpoint::Directory, WRITE, 50, 900_000);
+    beside.hung(Standpoint::File, 840 * S);
+    let record = &beside.scenario.record;
+    let workload = analysed(&record.spec.workload);
+    let values =
+        run_values(record, &workload.cells(record), &beside.scenario.by_stage(), &[workload.compared()]);
+    assert_eq!(
+        (values.standing, values.felt.iter().map(|felt| felt.stuck).sum::<u64>()),
+        (Standing::Whole, 1)
+    );
 }
 
 #[test]

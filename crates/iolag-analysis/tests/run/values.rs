@@ -232,6 +232,7 @@ fn a_target_that_let_nobody_begin_is_no_unit() {
             cells: Vec::new(),
             caches: None,
             felt: Vec::new(),
+            are_clones: None,
             step: 0.0
         }
     );

@@ -39,6 +39,11 @@ fn fields(run: &RunRecord, summary: &Summary) -> Vec<String> {
         Some(_) => None,
         None => key.stage,
     };
+    let quiet = match beside.map(|beside| beside.time) {
+        Some(LoadTime::Before) => "before",
+        Some(LoadTime::After) => "after",
+        _ => "",
+    };
     let stage: Option<&StageRecord> = run.stages.iter().find(|stage| Some(stage.stage) == of_load);
     let is_in_memory = beside.is_some_and(|beside| beside.standpoint == Standpoint::Control);
     let target = match key.target.or_else(|| run.control().filter(|_| is_in_memory)) {
@@ -56,7 +61,7 @@ fn fields(run: &RunRecord, summary: &Summary) -> Vec<String> {
         quoted(target.map_or("", |target| target.name.as_str())),
         role(run, key.target, beside),
         optional(key.stage.map(|stage| stage.0)),
-        optional(stage.map(|stage| stage.phase)),
+        stage.map_or_else(|| quiet.to_owned(), |stage| stage.phase.to_string()),
         optional(stage.map(|stage| stage.iteration)),
         optional(key.client.map(|client| client.0)),
         quoted(key.operation.name()),

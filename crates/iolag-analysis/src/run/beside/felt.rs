@@ -30,6 +30,8 @@ pub struct FeltOfRun {
     pub operation: Operation,
     /// Compared with before, in the stage in which it was felt most.
     pub times_as_long: Option<TimesAsLong>,
+    /// Whether it could be shown: there were attempts enough.
+    pub is_judged: bool,
     /// Whether it is shown that it took longer there.
     pub is_longer: bool,
     /// Whether somebody waited much longer in any stage than anybody before.
@@ -100,6 +102,7 @@ impl BesideAnalysis {
                 standpoint: row.standpoint,
                 operation: row.operation,
                 times_as_long: most.cell.times_as_long,
+                is_judged: most.cell.times_as_long.is_some_and(|times| times.interval.is_some()),
                 is_longer: most.cell.is_longer,
                 is_stall: self.during(row).any(|felt| felt.cell.is_stall),
                 stuck: self.during(row).map(|felt| felt.cell.stuck()).sum(),

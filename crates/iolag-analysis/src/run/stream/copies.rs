@@ -33,6 +33,12 @@ impl StreamCopies {
         spec.copy_with.map(|with| Self { with, shared_bytes })
     }
 
+    /// Whether those of a run are clones; nothing without copies, or where nobody can tell.
+    pub(in crate::run) fn are_clones_in(run: &RunRecord, summaries: &Summaries) -> Option<bool> {
+        let copies = Self::of(run.spec.workload.stream()?, summaries)?;
+        copies.shared_bytes.map(|_| copies.are_clones())
+    }
+
     /// Whether they are clones, in a part at least.
     pub const fn are_clones(&self) -> bool {
         matches!(self.shared_bytes, Some(1..))

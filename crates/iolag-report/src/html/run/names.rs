@@ -57,9 +57,9 @@ fn of_metadata(runs: &[&RunRecord], words: impl Fn(&RunRecord, u64) -> String) -
 
 /// The targets that not every run has, without the directories above them that all of these have in common.
 fn targets(runs: &[&RunRecord]) -> Vec<Option<String>> {
-    let has = |run: &RunRecord, name: &str| run.targets.iter().any(|target| target.name == name);
+    let has = |run: &RunRecord, name: &str| run.measured_targets().iter().any(|target| target.name == name);
     let own = |run: &&RunRecord| -> Vec<String> {
-        let names = run.targets.iter().map(|target| target.name.clone());
+        let names = run.measured_targets().iter().map(|target| target.name.clone());
         names.filter(|name| !runs.iter().all(|run| has(run, name))).collect()
     };
     let own: Vec<Vec<String>> = runs.iter().map(own).collect();

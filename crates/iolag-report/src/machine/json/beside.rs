@@ -45,7 +45,8 @@ struct FeltDocument<'a> {
     times: Option<f64>,
     times_least: Option<f64>,
     times_most: Option<f64>,
-    /// In how many runs it was shown to take longer.
+    /// In how many runs it could be shown whether it took longer, and in how many it was.
+    judged: u32,
     longer: u32,
     /// In how many somebody waited much longer than anybody before.
     stalled: u32,
@@ -63,6 +64,7 @@ pub(super) fn bystanders<'a>(table: &ComparedTable, names: &[&'a str]) -> Vec<By
             times: felt.times.map(|times| times.middle),
             times_least: felt.times.map(|times| times.least),
             times_most: felt.times.map(|times| times.most),
+            judged: felt.judged,
             longer: felt.longer,
             stalled: felt.stalled,
             stuck: felt.stuck,

@@ -17,7 +17,7 @@ pub(crate) fn bystander_sentences(table: &ComparedTable, names: &SideNames) -> V
     let measured =
         |side: &usize| table.bystanders.iter().any(|one| one.sides.get(*side).is_some_and(Option::is_some));
     let measured: Vec<usize> = (0..table.sides.len()).filter(measured).collect();
-    let (mut told, mut calm) = (Vec::new(), Vec::new());
+    let (mut told, mut calm, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
     for side in measured {
         match table.felt_most(side) {
             Some((row, felt)) => told.push(format!(
@@ -31,13 +31,22 @@ pub(crate) fn bystander_sentences(table: &ComparedTable, names: &SideNames) -> V
                     ""
                 }
             )),
+            None if table.is_too_short(side) => unknown.push(side),
             None => calm.push(side),
         }
     }
+    let enumerated =
+        |sides: &[usize]| joined(sides.iter().map(|side| names.short(*side).to_owned()).collect());
     if !calm.is_empty() {
         told.push(format!(
             "Beside the load of {} nobody was shown to wait longer than before it.",
-            joined(calm.iter().map(|side| names.short(*side).to_owned()).collect())
+            enumerated(&calm)
+        ));
+    }
+    if !unknown.is_empty() {
+        told.push(format!(
+            "Whether anybody waited longer beside the load of {} is not known: it was too short for the few attempts that were made.",
+            enumerated(&unknown)
         ));
     }
     told
@@ -115,6 +124,20 @@ mod tests {
                 "this machine's memory, list+stat: 1.01 [0.98–1.03] / – / 1.00 [0.97–1.05]"
             ]
         );
+    }
+
+    #[test]
+    fn of_loads_that_were_too_short_nothing_is_known() {
+        let mut table = streams();
+        for row in &mut table.bystanders {
+            row.sides[1].iter_mut().for_each(|felt| felt.judged = 0);
+        }
+        let told = bystander_sentences(&table, &SideNames::of(&table));
+        assert!(
+            told[2].starts_with("Whether anybody waited longer beside the load of lnet-1.8.1 is not known"),
+            "{told:?}"
+        );
+        assert!(told[1].starts_with("Beside the load of native nobody"), "{told:?}");
     }
 
     #[test]

@@ -41,6 +41,7 @@ pub(crate) fn sentence(doubt: &Doubt, names: &SideNames, units: UnitKind) -> Str
                 fact if of_host(fact) => format!("{fact} {told}"),
                 Fact::Option(_) => format!("the option --{} differs: {told}", plain(&fact.to_string())),
                 Fact::MountOptions => format!("mount options differ: {told}"),
+                Fact::Copies => format!("copies differ: {told}"),
                 fact if fact.is_of_tree() => format!("the trees differ: {told}"),
                 _ => format!("the {fact} differs: {told}"),
             }

@@ -200,7 +200,7 @@ pub(crate) fn streams() -> ComparedTable {
     by(&mut table, "stream", RunQuantity::Throughput);
     let of = |[middle, least, most]: [f64; 3]| Some(MiddleOfRuns { middle, least, most, runs: 9 });
     let felt = |times: [f64; 3], longer, stuck, longest| {
-        Some(FeltOfSide { runs: 9, times: of(times), longer, stalled: 0, stuck, longest })
+        Some(FeltOfSide { runs: 9, times: of(times), judged: 9, longer, stalled: 0, stuck, longest })
     };
     let known = |milliseconds| QuantileValue::Exactly(Nanoseconds::from_milliseconds(milliseconds));
     let list = Operation::ListWithAttributes;

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use iolag_analysis::analyse_run;
 use iolag_analysis::compare::{CompareError, ComparedTable};
+use iolag_backend::Target;
 use iolag_conduct::{
     Attendant, BenchOptions, Campaign, CampaignAttendant, Conducted, CopyTo, Crew, ExitCode, Failure, Keeper,
     Limits, PlannedRun, Repeating, Side, Stored, bystander, compare_campaign, conduct_campaign,
     leave_current_directory, unit_of_stored,
 };
-use iolag_model::{RunId, counted};
+use iolag_model::{BystanderTask, RunId, counted};
 use iolag_report::comparison_text;
 
 use crate::args::{BenchArguments, BenchPlaces, CampaignArguments, Common, HistoryPlace, MetadataForm};
@@ -134,6 +135,7 @@ pub fn limits() -> Limits {
 /// # Errors
 /// If a label is given twice, or what is said of repetitions does not go together.
 pub fn planned(places: &BenchPlaces, options: &BenchArguments) -> Result<BenchOptions, Failure> {
+    refuse_tasks_as_targets(places, options)?;
     Ok(BenchOptions {
         name: None,
         sides: places.targets.iter().cloned().map(Side::from).collect(),
@@ -157,6 +159,17 @@ pub fn planned(places: &BenchPlaces, options: &BenchArguments) -> Result<BenchOp
         seed: options.run.seed,
         labels: labels(&options.run)?,
     })
+}
+
+/// `--bystander stat list` would measure in `list`.
+fn refuse_tasks_as_targets(places: &BenchPlaces, options: &BenchArguments) -> Result<(), Failure> {
+    let is_task = |target: &&Target| BystanderTask::ALL.iter().any(|task| task.name() == target.to_string());
+    match places.targets.iter().find(is_task).filter(|_| options.bystander.is_some()) {
+        Some(task) => Err(Failure::usage(format!(
+            "{task} is what bystanders ask, and stands where a target is expected: write --bystander stat,{task} with a comma, or ./{task} if it is a directory"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// What the user is told while a campaign goes on.
