@@ -38,7 +38,7 @@ fn a_working_set_stays_as_it_was_whoever_measures_beside_it() {
     let resolved = resolved.to_str().unwrap();
     assert!(named(resolved, "measured", "benchmark"), "{table}");
     assert!(
-        named(resolved, "bystander-directory", "benchmark") && named(resolved, "bystander-sibling", ""),
+        named(resolved, "bystander-directory", "benchmark") && named(resolved, "bystander-sibling", "before"),
         "{table}"
     );
     let page = user.path("page.html");
