@@ -94,21 +94,14 @@ impl Campaign {
         Self { runs: places.into_iter().map(run).collect(), options, id: None }
     }
 
-    /// Several workloads as one campaign, each point of all in each block.
-    ///
-    /// # Errors
-    /// If there is none.
-    pub fn together(campaigns: Vec<Self>) -> Result<Self, Failure> {
+    /// Several workloads as one campaign with these options, each point of all in each block.
+    pub fn together(options: BenchOptions, campaigns: &[Self]) -> Self {
         let points = |campaign: &Self| {
             let mut first: Vec<&PlannedRun> = campaign.runs.iter().filter(|run| run.block == 1).collect();
             first.sort_by_key(|run| run.number);
             first.into_iter().map(|run| run.point.clone()).collect::<Vec<_>>()
         };
-        let all: Vec<Point> = campaigns.iter().flat_map(points).collect();
-        let Some(first) = campaigns.into_iter().next() else {
-            return Err(Failure::usage("there is nothing to measure: name a workload"));
-        };
-        Ok(Self::of(first.options, &all))
+        Self::of(options, &campaigns.iter().flat_map(points).collect::<Vec<_>>())
     }
 
     /// What a run of this point has on record of it.

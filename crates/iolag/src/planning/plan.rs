@@ -59,9 +59,6 @@ pub(super) struct Planning<'a> {
 impl Planning<'_> {
     fn campaign(&self, limits: &Limits) -> Result<Campaign, DocumentError> {
         let benches = &self.document.bench;
-        if benches.is_empty() {
-            return Err(self.source.nothing("a plan has a [[bench]]: what is to be measured".to_owned()));
-        }
         let workload = |bench: &Spanned<BenchTable>| bench.get_ref().workload.get_ref().clone();
         let mut campaigns = Vec::new();
         for (place, bench) in benches.iter().enumerate() {
@@ -74,7 +71,11 @@ impl Planning<'_> {
             campaigns.push(self.of_bench(place, bench, limits)?);
         }
         self.refuse_trees_of_nobody()?;
-        Campaign::together(campaigns).map_err(|failure| told(&self.source, 0..0, &failure))
+        match campaigns.len() {
+            0 => Err(self.source.nothing("a plan has a [[bench]]: what is to be measured".to_owned())),
+            1 => Ok(campaigns.remove(0)),
+            _ => Ok(Campaign::together(self.options(None)?, &campaigns)),
+        }
     }
 
     /// What is said of the campaign, of so many clients, or copies.

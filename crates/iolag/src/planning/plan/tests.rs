@@ -257,6 +257,13 @@ fn several_workloads_are_one_campaign_and_a_tree_may_lie_elsewhere() {
     ];
     assert_eq!(points, expected.into());
     assert_eq!(campaign.runs.len(), 8);
+    // Whichever comes first: trees have no working place, and what is said of it is meant for the others.
+    let (head, benches) = text.split_at(text.find("[[bench]]").unwrap());
+    let (stream, tree) = benches.split_at(benches.rfind("[[bench]]").unwrap());
+    for benches in [[stream, tree], [tree, stream]] {
+        let text = format!("working-name = \"mine\"\n{head}{}", benches.concat());
+        assert_eq!(planned(&text, &[]).unwrap().options.working_name, "mine", "{text}");
+    }
     let to_all = planned(&text.replace("copy-to = \"own\"\n", ""), &[]).unwrap();
     assert_eq!(to_all.runs.len(), 2 * (4 + 2), "each copies to each");
     let alone = "[[bench]]\nworkload = \"tree\"\n[[bench]]\nworkload = \"tree\"\n";
