@@ -1,12 +1,11 @@
 //! What is told of sides beside their speed: what others felt, how long caches took, and what the processors did meanwhile.
 
-use std::collections::BTreeSet;
-
-use iolag_model::{BystanderTask, CacheState, Standpoint};
+use iolag_model::{CacheState, Operation, Standpoint};
 
 use super::cells::Row;
 use super::side::{Side, Unit};
 use super::table::{Beside, ComparedBeside, ComparedBystander, FeltOfSide, MiddleOfRuns};
+use crate::run::beside::analysis::asked_everywhere;
 use crate::run::beside::felt::FeltOfRun;
 use crate::run::surroundings::processor_time::ProcessorShare;
 use crate::run::values::middle_of;
@@ -40,10 +39,7 @@ fn caches(sides: &[Side], wish: CacheState) -> ComparedBeside {
 
 /// What was felt beside the loads of any side, place by place.
 pub(super) fn bystanders(sides: &[Side]) -> Vec<ComparedBystander> {
-    let all = || sides.iter().flat_map(|side| &side.units).flat_map(|unit| &unit.felt);
-    let asked: BTreeSet<(usize, usize)> = all().filter_map(place_of).collect();
-    let row = |(standpoint, task): (usize, usize)| {
-        let (standpoint, operation) = (Standpoint::ALL[standpoint], BystanderTask::ALL[task].operation());
+    let row = |(standpoint, operation): (Standpoint, Operation)| {
         let is_it = |felt: &&FeltOfRun| (felt.standpoint, felt.operation) == (standpoint, operation);
         let of_side = |side: &Side| {
             let of_units = side.units.iter().flat_map(|unit| &unit.felt).filter(is_it);
@@ -51,14 +47,7 @@ pub(super) fn bystanders(sides: &[Side]) -> Vec<ComparedBystander> {
         };
         ComparedBystander { standpoint, operation, sides: sides.iter().map(of_side).collect() }
     };
-    asked.into_iter().map(row).collect()
-}
-
-/// In the order in which one run tells them.
-fn place_of(felt: &FeltOfRun) -> Option<(usize, usize)> {
-    let standpoint = Standpoint::ALL.iter().position(|known| *known == felt.standpoint)?;
-    let task = BystanderTask::ALL.iter().position(|known| known.operation() == felt.operation)?;
-    Some((standpoint, task))
+    asked_everywhere().map(row).filter(|row| row.sides.iter().any(Option::is_some)).collect()
 }
 
 fn felt_of_side(runs: &[&FeltOfRun]) -> Option<FeltOfSide> {

@@ -125,6 +125,18 @@ fn a_stall_in_a_short_load_is_told_and_what_only_processors_did_is_not() {
     let analysis = stalled.analysed();
     let felt = analysis.felt_most().expect("8 s are felt");
     assert!(felt.cell.is_stall && felt.cell.longest().bound() == Some(Nanoseconds(8 * S)), "{:?}", felt.cell);
+    // It may last as long as the stage: then all of that came due behind an attempt of before.
+    let mut whole = Beside::new();
+    whole.felt(Standpoint::Directory, LoadTime::Before, 30, 7 * MS);
+    let stage = whole.stage(Standpoint::Directory, WRITE);
+    for due in 0..60 {
+        let start = whole.clock_ns + due * 100 * MS;
+        let sample = whole.scenario.at(stage, 1, Operation::Stat, start, 7 * S - due * 100 * MS);
+        *sample = sample.with_outcome(Outcome::Skipped, FailureCode::NONE);
+    }
+    let analysis = whole.analysed();
+    let felt = analysis.felt_most().expect("a whole stage is felt");
+    assert!(felt.cell.is_longer && felt.cell.is_stall, "{:?}", felt.cell);
     // A few µs more are those of a processor that has something else to do, ...
     let mut busy = Beside::new();
     busy.felt(Standpoint::Directory, LoadTime::Before, 100, 8_000);

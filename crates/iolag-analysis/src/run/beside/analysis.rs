@@ -104,12 +104,11 @@ fn rows(stages: &[BystanderStage], times: &[LoadTime], summaries: &Summaries) ->
         let stage = stages.iter().find(|stage| stage.standpoint == standpoint && stage.time == time)?;
         let of_stage =
             |summary: &&Summary| summary.key.stage == Some(stage.stage) && summary.key.operation == operation;
-        // What was asked of a file that was not there is no attempt, nor what came due behind that.
-        summaries
-            .summaries
-            .iter()
-            .find(of_stage)
-            .filter(|summary| summary.attempts > summary.retried + summary.skipped)
+        // What was asked of a file that was not there is no attempt, nor what came due behind that. Elsewhere all of a stage may have come due
+        // behind an attempt that began before it.
+        let is_absent =
+            |summary: &&Summary| summary.retried > 0 && summary.attempts == summary.retried + summary.skipped;
+        summaries.summaries.iter().find(of_stage).filter(|summary| !is_absent(summary))
     };
     let row = |(standpoint, operation): (Standpoint, Operation)| {
         // The file of the load is not there before: what is there then is a file beside it.
@@ -143,10 +142,16 @@ fn rows(stages: &[BystanderStage], times: &[LoadTime], summaries: &Summaries) ->
         let felt: Vec<_> = times.iter().map(cell).collect();
         felt.iter().any(Option::is_some).then_some(BesideRow { standpoint, operation, felt })
     };
-    let places = Standpoint::ALL
-        .iter()
-        .flat_map(|place| BystanderTask::ALL.iter().map(|task| (*place, task.operation())));
-    places.filter_map(row).collect()
+    asked_everywhere().filter_map(row).collect()
+}
+
+/// All that may be asked in any place, in the order in which it is told.
+pub(crate) fn asked_everywhere() -> impl Iterator<Item = (Standpoint, Operation)> {
+    let in_place = |place: &Standpoint| {
+        let place = *place;
+        BystanderTask::ALL.iter().map(move |task| (place, task.operation()))
+    };
+    Standpoint::ALL.iter().flat_map(in_place)
 }
 
 fn load_stage(time: LoadTime, run: &RunRecord, summaries: &Summaries) -> Option<LoadStage> {

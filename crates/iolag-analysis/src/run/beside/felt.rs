@@ -21,7 +21,7 @@ pub struct Felt<'a> {
     pub cell: &'a BesideCell,
 }
 
-/// What was felt of a row in any stage of the load, for those who compare runs.
+/// What was felt of a row in the stages of the load, for those who compare runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FeltOfRun {
     /// Where.
@@ -34,9 +34,9 @@ pub struct FeltOfRun {
     pub is_judged: bool,
     /// Whether it is shown that it took longer there.
     pub is_longer: bool,
-    /// Whether somebody waited much longer in any stage than anybody before.
+    /// Whether somebody waited much longer in any stage, or after all, than anybody before.
     pub is_stall: bool,
-    /// Attempts that did not end within their deadline, in all stages.
+    /// Attempts that did not end within their deadline, in all stages and after them.
     pub stuck: u64,
     /// The longest of all.
     pub longest: QuantileValue,
@@ -97,16 +97,17 @@ impl BesideAnalysis {
     pub fn of_run(&self) -> Vec<FeltOfRun> {
         let of_row = |row: &BesideRow| {
             let most = self.felt_most_of(row)?;
-            let longest = self.during(row).map(|felt| felt.cell.longest());
+            // What hangs only when the load has ended hangs because of it all the same.
+            let since = || self.at(row, |time| time != LoadTime::Before).map(|felt| felt.cell);
             Some(FeltOfRun {
                 standpoint: row.standpoint,
                 operation: row.operation,
                 times_as_long: most.cell.times_as_long,
                 is_judged: most.cell.times_as_long.is_some_and(|times| times.interval.is_some()),
                 is_longer: most.cell.is_longer,
-                is_stall: self.during(row).any(|felt| felt.cell.is_stall),
-                stuck: self.during(row).map(|felt| felt.cell.stuck()).sum(),
-                longest: longest.max_by_key(|longest| longest.bound())?,
+                is_stall: since().any(|cell| cell.is_stall),
+                stuck: since().map(BesideCell::stuck).sum(),
+                longest: since().map(BesideCell::longest).max_by_key(|longest| longest.bound())?,
             })
         };
         self.rows.iter().filter_map(of_row).collect()

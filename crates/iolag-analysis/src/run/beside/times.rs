@@ -7,8 +7,8 @@
 use iolag_model::Nanoseconds;
 use serde::Serialize;
 
-use crate::QuantileValue;
 use crate::run::summary::Summary;
+use crate::statistics::quantile::censored::QuantileValue;
 use crate::statistics::runs::difference::RunDifference;
 use crate::statistics::runs::log_range::LogRange;
 use crate::statistics::runs::pairing::RunPairing;
