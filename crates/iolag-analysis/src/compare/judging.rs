@@ -196,13 +196,13 @@ impl Judging {
 
     /// The place of each side in the order of speed.
     fn ranks(&self, row: &Row, present: &[usize]) -> Vec<usize> {
-        let speed = |side: usize| {
-            let speed = |entry: &Entry| speed(row.quantity, entry);
-            let range = LogRange::mean(&row.sides[side].iter().map(speed).collect::<Vec<LogRange>>());
+        let of_side = |side: usize| {
+            let of_entry = |entry: &Entry| speed(row.quantity, entry);
+            let range = LogRange::mean(&row.sides[side].iter().map(of_entry).collect::<Vec<LogRange>>());
             range.low().max(f64::MIN / 2.0) + range.high().min(f64::MAX / 2.0)
         };
         let mut order: Vec<usize> = (0..present.len()).collect();
-        order.sort_by(|one, other| speed(present[*one]).total_cmp(&speed(present[*other])));
+        order.sort_by(|one, other| of_side(present[*one]).total_cmp(&of_side(present[*other])));
         let mut ranks = vec![0; present.len()];
         order.iter().enumerate().for_each(|(rank, side)| ranks[*side] = rank);
         ranks

@@ -62,9 +62,9 @@ pub(super) fn refuse(
     refuse_unknown_phases(sides, &options.phases)?;
     let first = &sides[0].units[0];
     let workloads = workloads(sides, options.quantity);
-    // What is usual is there where anything is.
+    // Of one workload is enough.
     let shown = workloads.iter().map(|workload| workload.quantity).find(|one| has_quantity(sides, *one));
-    let shown = shown.or(options.quantity).unwrap_or(first.usual);
+    let shown = shown.unwrap_or(options.quantity.unwrap_or(first.usual));
     let mut wanted = std::iter::once(shown).chain(options.rules.iter().map(|rule| rule.quantity));
     match wanted.find(|quantity| !has_quantity(sides, *quantity)) {
         None => Ok(workloads),

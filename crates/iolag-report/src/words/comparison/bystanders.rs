@@ -2,7 +2,6 @@
 //! for each place and thing.
 
 use iolag_analysis::compare::{ComparedBystander, ComparedTable, FeltOfSide, MiddleOfRuns};
-use iolag_analysis::joined;
 
 use super::names::SideNames;
 use crate::words::estimates::quantile;
@@ -35,18 +34,16 @@ pub(crate) fn bystander_sentences(table: &ComparedTable, names: &SideNames) -> V
             None => calm.push(side),
         }
     }
-    let enumerated =
-        |sides: &[usize]| joined(sides.iter().map(|side| names.short(*side).to_owned()).collect());
     if !calm.is_empty() {
         told.push(format!(
             "Beside the load of {} nobody was shown to wait longer than before it.",
-            enumerated(&calm)
+            names.list(&calm)
         ));
     }
     if !unknown.is_empty() {
         told.push(format!(
             "Whether anybody waited longer beside the load of {} is not known: it was too short for the few attempts that were made.",
-            enumerated(&unknown)
+            names.list(&unknown)
         ));
     }
     told

@@ -128,20 +128,19 @@ impl RowNames {
     pub(crate) fn of(table: &ComparedTable) -> Self {
         let keys: Vec<&RowKey> = table.rows.iter().map(|row| &row.key).collect();
         let all: Vec<BTreeMap<&str, &str>> = keys.iter().map(|key| parts(key)).collect();
+        let of_rows = || keys.iter().map(|key| key.workload.as_str()).zip(&all);
+        let told_of: BTreeSet<(&str, &str)> =
+            of_rows().flat_map(|(workload, parts)| parts.keys().map(move |name| (workload, *name))).collect();
         // What no row of a workload has says nothing of it: a tree has no blocks.
-        let of_workload = |key: &RowKey, name: &str| {
-            let own = keys.iter().zip(&all).filter(|(other, _)| other.workload == key.workload);
-            own.into_iter().any(|(_, parts)| parts.contains_key(name))
-        };
         let is_common = |(name, value): &(&str, &str)| {
-            let has = |(key, parts): (&&RowKey, &BTreeMap<&str, &str>)| match parts.get(name) {
+            of_rows().all(|(workload, parts)| match parts.get(name) {
                 Some(own) => own == value,
-                None => !of_workload(key, name),
-            };
-            keys.iter().zip(&all).all(has)
+                None => !told_of.contains(&(workload, *name)),
+            })
         };
-        let parts_of_all = all.iter().flatten().map(|(name, value)| (*name, *value));
-        let common: BTreeSet<(&str, &str)> = parts_of_all.filter(is_common).collect();
+        let mut common: BTreeSet<(&str, &str)> =
+            all.iter().flatten().map(|(name, value)| (*name, *value)).collect();
+        common.retain(is_common);
         // A stat of a set-up is not that of a tree.
         let is_of_several =
             |key: &RowKey| keys.iter().any(|other| other.cell == key.cell && other.workload != key.workload);

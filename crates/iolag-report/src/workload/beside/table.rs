@@ -45,7 +45,7 @@ fn line(row: &BesideRow, time: String, cell: &BesideCell) -> BesideLine {
     }
 }
 
-/// What they asked themselves: `90 attempts a second at the target, and 40 in this machine's memory, are their own load`.
+/// What they asked themselves: `up to 90 attempts a second at the target, and 40 in this machine's memory are the bystanders' own load`.
 pub(crate) fn own_load(analysis: &BesideAnalysis) -> String {
     let number = |rate: f64| format!("{}", (rate * 100.0).round() / 100.0);
     let of_control = match analysis.control_per_second > 0.0 {
