@@ -98,6 +98,10 @@ fn what_bystanders_cannot_do_is_refused_before_anything_is_made() {
     );
     refused(&[&stream[..], &["--bystander", "stat,stat"]].concat(), "to ask stat twice");
     refused(
+        &[&stream[..], &["--bystander", "stat", "list"]].concat(),
+        "write --bystander stat,list with a comma",
+    );
+    refused(
         &[&stream[..], &["--bystander", "--bystander-rate", "often"]].concat(),
         "expected a rate such as 10/s or 6/min",
     );
