@@ -24,7 +24,7 @@ pub trait Workload {
     /// Objects that a run creates in all, over `clients` clients (directories, for a check).
     fn objects_needed(&self, clients: u32) -> u64;
 
-    /// Bytes of an object.
+    /// Bytes of an object, or of the largest block of one.
     fn object_bytes(&self) -> u64;
 
     /// Bytes that a run writes in all, at most. For the announcement.

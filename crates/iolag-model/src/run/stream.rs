@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::spec::names;
 use crate::{Nanoseconds, Operation, Phase, Verification};
 
+/// A file that is only there to be read is made in blocks of about this size.
+const MAKING_BLOCK_BYTES: u64 = 256 << 10;
+
 /// Parameters of `iolag bench stream`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StreamSpec {
@@ -161,6 +164,15 @@ impl StreamSpec {
         if self.block_bytes == 0 { 0 } else { self.file_bytes.div_ceil(self.block_bytes) }
     }
 
+    /// Bytes of the blocks in which the file is made before the first phase: whole blocks of the stream's, so that small ones do not make the user
+    /// wait for what is not measured. A queue is quick with small ones, and has a buffer for each place in it.
+    pub fn making_block_bytes(&self) -> u64 {
+        if self.depth > 1 || self.block_bytes == 0 {
+            return self.block_bytes;
+        }
+        self.block_bytes * MAKING_BLOCK_BYTES.div_ceil(self.block_bytes).min(self.blocks().max(1))
+    }
+
     /// Whether the file is made before the first phase, which does not begin with writing it.
     pub fn makes_file_first(&self) -> bool {
         self.phases.first().is_some_and(|phase| *phase != Phase::Write)
@@ -170,6 +182,17 @@ impl StreamSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_is_made_in_whole_blocks_that_are_not_small() {
+        let made = |block_bytes, depth| {
+            StreamSpec { block_bytes, depth, ..StreamSpec::of_file(1 << 20) }.making_block_bytes()
+        };
+        assert_eq!([4096, 3000, 1 << 19, 0].map(|block| made(block, 1)), [256 << 10, 264_000, 1 << 19, 0]);
+        assert_eq!((made(4096, 2), made(1 << 30, 1)), (4096, 1 << 30));
+        let small = StreamSpec { block_bytes: 512, ..StreamSpec::of_file(1025) };
+        assert_eq!(small.making_block_bytes(), 1536, "no larger than the file");
+    }
 
     #[test]
     fn the_last_block_may_be_shorter_and_is_one() {

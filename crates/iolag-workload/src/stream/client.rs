@@ -167,10 +167,18 @@ impl<P: FnMut() -> Nanoseconds> StreamClient<P> {
         self.stages.get(self.place).map(|stage| stage.phase)
     }
 
+    /// Bytes of this stage's blocks.
+    fn block_bytes(&self) -> u64 {
+        match self.phase() {
+            Some(Phase::Precreate) => self.spec.making_block_bytes(),
+            _ => self.spec.block_bytes,
+        }
+    }
+
     /// How many blocks this stage has.
     fn blocks(&self) -> u64 {
         match self.phase() {
-            Some(Phase::Precreate | Phase::Write) => self.spec.blocks(),
+            Some(Phase::Precreate | Phase::Write) => self.spec.file_bytes.div_ceil(self.block_bytes().max(1)),
             _ => self.extent.unwrap_or_default(),
         }
     }
@@ -272,8 +280,8 @@ impl<P: FnMut() -> Nanoseconds> StreamClient<P> {
             return Step::Execute { request: self.about_copy(Request { bytes, ..request }), intended: None };
         }
         let block = course.order.map_or(asked, |order| order.number(asked));
-        let offset = block * self.spec.block_bytes;
-        let bytes = self.spec.block_bytes.min(self.spec.file_bytes - offset);
+        let offset = block * self.block_bytes();
+        let bytes = self.block_bytes().min(self.spec.file_bytes - offset);
         let request = Request { offset, ..Request::new(course.block, self.key, bytes) };
         let request = if course.is_copied() { self.about_copy(request) } else { request };
         Step::Execute { request, intended: None }
@@ -320,10 +328,9 @@ impl<P: FnMut() -> Nanoseconds> StreamClient<P> {
         if self.copied.is_some() && self.work.course.is_copied() {
             self.copied = Some(self.work.bytes);
         }
-        if let Some(extent) = &mut self.extent
-            && self.work.is_made
-        {
-            *extent = self.work.failed_at.unwrap_or(self.work.asked);
+        if self.work.is_made {
+            let written = self.work.failed_at.unwrap_or(self.work.asked) * self.block_bytes();
+            self.extent = Some(written.min(self.spec.file_bytes).div_ceil(self.spec.block_bytes.max(1)));
         }
         self.state = State::Ending;
         let Some(before) = self.work.processor_time else { return self.leave_stage() };
@@ -433,7 +440,7 @@ impl<P: FnMut() -> Nanoseconds + Send> Client for StreamClient<P> {
             return;
         }
         if request.operation == Operation::StreamWrite {
-            let block = request.offset / self.spec.block_bytes;
+            let block = request.offset / self.block_bytes();
             self.work.failed_at = Some(self.work.failed_at.map_or(block, |first| first.min(block)));
         }
         if !std::mem::replace(&mut self.work.failed, true)

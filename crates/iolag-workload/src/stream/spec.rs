@@ -64,7 +64,7 @@ impl Workload for StreamSpec {
     }
 
     fn object_bytes(&self) -> u64 {
-        self.block_bytes
+        if self.makes_file_first() { self.making_block_bytes() } else { self.block_bytes }
     }
 
     fn bytes_needed(&self, clients: u32) -> u64 {

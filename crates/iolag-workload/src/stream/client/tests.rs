@@ -128,12 +128,30 @@ fn what_is_read_first_is_made_before_and_what_is_written_over_is_not_made_anew()
         blocks.iter().map(|block| block.split('@').nth(1).unwrap().to_owned()).collect::<Vec<_>>()
     };
     let all = ["0+1000", "1000+1000", "2000+1000", "3000+500"];
-    for name in ["stream.write", "stream.random-read", "stream.rewrite", "stream.random-write"] {
+    assert_eq!(
+        blocks("stream.write"),
+        ["0+3500"],
+        "a file that is only there to be read is made in large blocks"
+    );
+    for name in ["stream.random-read", "stream.rewrite", "stream.random-write"] {
         assert_eq!(blocks(name), all, "{name}");
     }
     assert_eq!(told[2], "stream.create");
     assert_eq!(told.iter().filter(|told| *told == "stream.reopen").count(), 2);
     assert!(!told.contains(&"stream.fsync".to_owned()));
+}
+
+#[test]
+fn of_a_file_that_could_not_be_made_whole_what_is_there_is_read_in_its_own_blocks() {
+    let full = |request: &Request| match (request.operation, request.offset) {
+        (Operation::StreamWrite, 1..) => Completion::failed(FailureCode::from_errno(28)),
+        _ => fine(request),
+    };
+    let (told, _) = walk(&StreamSpec { file_bytes: 600_500, ..spec(&[Phase::Read]) }, 1, full);
+    let moved = |name: &str| told.iter().filter(|told| told.starts_with(name)).cloned().collect::<Vec<_>>();
+    assert_eq!(moved("stream.write"), ["stream.write@0+263000", "stream.write@263000+263000"]);
+    let read = moved("stream.read");
+    assert_eq!((read.len(), read[262].as_str()), (263, "stream.read@262000+1000"));
 }
 
 #[test]
