@@ -19,6 +19,7 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("mount", "mount"),
     ("cc", "gcc"),
     ("strace", "strace"),
+    ("fio", "fio"),
     ("chromium", "chromium"),
     ("python3", "python3"),
     ("pg_ctlcluster", "postgresql"),

@@ -68,12 +68,26 @@ pub struct Comparison {
 /// What a side answers, and values that are no positive numbers.
 pub fn measure(
     pairs: usize,
-    mut first: impl FnMut() -> Result<f64>,
-    mut second: impl FnMut() -> Result<f64>,
+    first: impl FnMut() -> Result<f64>,
+    second: impl FnMut() -> Result<f64>,
 ) -> Result<Comparison> {
     let mut values = Vec::with_capacity(pairs);
-    for pair in 0..pairs {
-        values.push(if pair % 2 == 0 {
+    alternate(&mut values, pairs, first, second)?;
+    compare(&values)
+}
+
+/// Adds alternated pairs of whatever the sides answer until there are so many.
+///
+/// # Errors
+/// What a side answers.
+pub fn alternate<T>(
+    values: &mut Vec<(T, T)>,
+    pairs: usize,
+    mut first: impl FnMut() -> Result<T>,
+    mut second: impl FnMut() -> Result<T>,
+) -> Result<()> {
+    while values.len() < pairs {
+        values.push(if values.len().is_multiple_of(2) {
             let value = first()?;
             (value, second()?)
         } else {
@@ -81,7 +95,7 @@ pub fn measure(
             (first()?, value)
         });
     }
-    compare(&values)
+    Ok(())
 }
 
 /// Compares pairs of values.

@@ -29,15 +29,7 @@ pub fn run(setting: &Setting<'_>) -> Result<()> {
     };
     let side = |name| told(&example, [name, clients, seconds]);
     let mut told: Vec<(Told, Told)> = Vec::with_capacity(pairs);
-    for pair in 0..pairs {
-        told.push(if pair % 2 == 0 {
-            let ours = side("iolag")?;
-            (ours, side("bare")?)
-        } else {
-            let bare = side("bare")?;
-            (side("iolag")?, bare)
-        });
-    }
+    pairs::alternate(&mut told, pairs, || side("iolag"), || side("bare"))?;
     println!("{TABLE_HEAD}");
     let rows = [
         ("median lag", MOST),

@@ -4,6 +4,7 @@
 
 mod asynchronous;
 mod compare;
+mod files;
 mod history;
 mod history_command;
 mod loops;
@@ -43,6 +44,8 @@ const BENCHMARKS: &[(&str, Benchmark)] = &[
     ("asynchronous", asynchronous::run),
     ("summary", summary::run),
     ("compare", compare::run),
+    ("streams", files::streams::run),
+    ("tree", files::tree::run),
     ("tracing", tracing::run),
     ("traces", traces::run),
     ("history", history::run),

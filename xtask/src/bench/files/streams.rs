@@ -1,0 +1,105 @@
+//! Streams, every block recorded, against fio: bytes a second, and what a byte takes of the processors of the whole machine.
+//!
+//! The latter is the difference between many passes and one, by the bytes of the passes in between: what starting, making the file and removing
+//! it takes is in neither side. What storing the samples takes is in iolag's.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Result, ensure};
+
+use super::image::Image;
+use super::processor;
+use super::sides::{Side, Work};
+use crate::bench::setting::{Setting, Size};
+use crate::machine;
+use crate::pairs::{self, Comparison, Requirement, TABLE_HEAD, Verdict};
+
+/// Of a byte's processor time, in parts of fio's.
+const MOST: Requirement = Requirement::AtMost(1.05);
+/// Of the bytes a second, in parts of fio's.
+const LEAST: Requirement = Requirement::AtLeast(0.90);
+/// What [`pairs::PAIRS`] leave undecided is looked at once more, after so many.
+const PAIRS_MOST: usize = 60;
+
+/// Phase, bytes of a block, passes in memory, passes with direct I/O.
+const ROWS: [(&str, u64, usize, usize); 3] =
+    [("write", 1 << 20, 7, 7), ("read", 1 << 20, 13, 13), ("random-read", 4096, 5, 2)];
+
+/// What one side did: bytes a second, and seconds of the processors for a byte.
+type Told = [f64; 2];
+
+/// Write, read and random read, through the page cache in a tmpfs and past it on a loop device.
+pub fn run(setting: &Setting<'_>) -> Result<()> {
+    let is_there = Command::new("fio").arg("--version").output().is_ok_and(|said| said.status.success());
+    if !is_there {
+        println!("not measured: fio is not installed");
+        return Ok(());
+    }
+    if let Err(why) = processor::machine_s() {
+        println!("not measured: {why:#}");
+        return Ok(());
+    }
+    let file_bytes = match setting.size {
+        Size::Full => 512 << 20,
+        Size::Tiny => 2 << 20,
+    };
+    let program = setting.places.build("iolag", "iolag", setting.size.shipped())?;
+    let sides = (Side::iolag(program, setting.scratch("streams")?), Side::fio(setting.scratch("fio")?));
+    println!("{TABLE_HEAD}");
+    for (phase, block_bytes, in_memory, _) in ROWS {
+        let directory = Path::new("/dev/shm");
+        let work = Work { directory, phase, file_bytes, block_bytes, io: "buffered" };
+        row(setting, &sides, work, in_memory, "tmpfs")?;
+    }
+    let image = match Image::ext4(file_bytes * 2 + (64 << 20)) {
+        Ok(image) => image,
+        Err(why) => {
+            println!("ext4 is left out: {why:#}");
+            return Ok(());
+        }
+    };
+    for (phase, block_bytes, _, direct) in ROWS {
+        let work = Work { directory: image.path(), phase, file_bytes, block_bytes, io: "direct" };
+        row(setting, &sides, work, direct, "ext4 on a loop device in memory, direct I/O")?;
+    }
+    Ok(())
+}
+
+fn row(setting: &Setting<'_>, sides: &(Side, Side), work: Work<'_>, times: usize, place: &str) -> Result<()> {
+    let (ours, theirs) =
+        (|| told(&sides.0, work, times, setting.size), || told(&sides.1, work, times, setting.size));
+    let mut values: Vec<(Told, Told)> = Vec::new();
+    pairs::alternate(&mut values, setting.size.pairs(), ours, theirs)?;
+    let of = |values: &[(Told, Told)]| -> Result<[Comparison; 2]> {
+        let side = |index: usize| values.iter().map(|(a, b)| (a[index], b[index])).collect::<Vec<_>>();
+        Ok([pairs::compare(&side(0))?, pairs::compare(&side(1))?])
+    };
+    let is_undecided = |[rate, cost]: &[Comparison; 2]| {
+        rate.judge(LEAST) == Verdict::Undecided || cost.judge(MOST) == Verdict::Undecided
+    };
+    if setting.size == Size::Full && is_undecided(&of(&values)?) {
+        pairs::alternate(&mut values, PAIRS_MOST, ours, theirs)?;
+    }
+    let [rate, cost] = of(&values)?;
+    let required = |requirement| (setting.size == Size::Full).then_some(requirement);
+    let what = format!("{} in blocks of {} KiB, {place}", work.phase, work.block_bytes >> 10);
+    let machine = machine::description();
+    println!("{}", rate.row(&format!("{what}, against fio"), "MB/s", required(LEAST), &machine));
+    let name = format!("{what}: processor time of the whole machine");
+    println!("{}", cost.row(&name, "ms/GB", required(MOST), &machine));
+    Ok(())
+}
+
+/// One pass, and many: the rate of the many, in MB/s, and what a GB more took of the processors, in ms.
+fn told(side: &Side, work: Work<'_>, times: usize, size: Size) -> Result<Told> {
+    let (once, often) = (side.moves(work, 1)?, side.moves(work, times)?);
+    let bytes = work.file_bytes as f64 * (times - 1) as f64;
+    let more_s = match size {
+        Size::Full => often.processor_s - once.processor_s,
+        // Between passes that take no time there is no difference.
+        Size::Tiny => often.processor_s,
+    };
+    ensure!(more_s > 0.0, "{times} passes took {more_s:.3} s of the processors more than one");
+    Ok([often.bytes_per_s / 1e6, more_s * 1e3 / (bytes / 1e9)])
+}
