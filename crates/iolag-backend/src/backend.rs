@@ -245,6 +245,15 @@ impl Copying {
     }
 }
 
+/// What a session does in a tree that is only read.
+#[derive(Debug, Clone)]
+pub enum InTree {
+    /// It is one of those that read it.
+    Reads(Arc<Tree>),
+    /// It looks at a file and at the names at the top, while others read: `stat`, `read` and `list+stat`, of whatever key.
+    LooksOn,
+}
+
 /// What a session needs to know.
 #[derive(Debug, Clone)]
 pub struct SessionOptions {
@@ -268,8 +277,8 @@ pub struct SessionOptions {
     pub copying: Option<Copying>,
     /// Who makes caches cold or warm, where that is asked for.
     pub caches: Option<Arc<dyn CacheMaker>>,
-    /// The tree that is read, for a session that works in no place of its own: it needs none.
-    pub tree: Option<Arc<Tree>>,
+    /// What it does in a tree that is only read, for a session that works in no place of its own: it needs none.
+    pub tree: Option<InTree>,
     /// Names of objects that have one.
     pub names: Option<Arc<NameTable>>,
     /// Buffers of the worker, for sessions that need none of their own.

@@ -30,8 +30,8 @@ mod wrapper;
 pub use absence::expecting_absence;
 pub use backend::{
     AsyncExecution, AsyncOpening, AsyncSession, Backend, BackendError, CacheMaker, Capabilities, CopyProgram,
-    Copying, Description, Inventory, LaneSession, Leftover, OtherPlace, Place, ProgramFailure, Session,
-    SessionOptions,
+    Copying, Description, InTree, Inventory, LaneSession, Leftover, OtherPlace, Place, ProgramFailure,
+    Session, SessionOptions,
 };
 pub use blocking::Blocking;
 pub use blocks::Blocks;

@@ -17,7 +17,7 @@ mod trace;
 mod tree;
 mod workload;
 
-pub use beside::client::{Asks, BystanderClient};
+pub use beside::client::{Asks, BystanderClient, Keeps};
 pub use beside::load::LoadClient;
 pub use beside::session::{BystanderSession, Own};
 pub use beside::spec::validate_bystander;

@@ -27,12 +27,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use iolag_model::{Operation, PlaceMaker, RunId};
 
 use crate::{
-    Backend, BackendError, Capabilities, Description, Inventory, LaneSession, Leftover, OtherPlace, Place,
-    Semantics, Session, SessionOptions,
+    Backend, BackendError, Capabilities, Description, InTree, Inventory, LaneSession, Leftover, OtherPlace,
+    Place, Semantics, Session, SessionOptions,
 };
 use place::{Expected, Whereabouts, WorkingDirectory};
 use ring::RingSession;
-use tree::TreeSession;
+use tree::{Onlooker, TreeSession};
 
 pub use caches::{CacheLook, DropMethod, PlaceCaches};
 pub use names::token_name;
@@ -197,10 +197,12 @@ impl Backend for PosixBackend {
     }
 
     fn open_session(&self, options: &SessionOptions) -> Result<Box<dyn Session>, BackendError> {
-        if let Some(tree) = &options.tree {
-            return Ok(Box::new(TreeSession::open(self.working.target(), Arc::clone(tree), options)?));
-        }
-        Ok(Box::new(PosixSession::new(self.open_for_session()?, options)?))
+        let target = self.working.target();
+        Ok(match &options.tree {
+            Some(InTree::Reads(tree)) => Box::new(TreeSession::open(target, Arc::clone(tree), options)?),
+            Some(InTree::LooksOn) => Box::new(Onlooker::open(target, options)?),
+            None => Box::new(PosixSession::new(self.open_for_session()?, options)?),
+        })
     }
 
     fn open_lanes(

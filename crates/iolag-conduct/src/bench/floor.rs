@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use iolag_backend::{
-    Backend, BackendError, CacheMaker, Copying, OtherPlace, Session, SessionOptions, TagTable, Tree,
+    Backend, BackendError, CacheMaker, Copying, InTree, OtherPlace, Session, SessionOptions, TagTable, Tree,
 };
 use iolag_keeper::Exchange;
 use iolag_model::{
@@ -162,7 +162,7 @@ impl Floor<'_> {
             compressible_percent: sessions.compressible_percent,
             copying: sessions.copying.clone(),
             caches: self.caches.clone(),
-            tree: sessions.tree.clone(),
+            tree: sessions.tree.clone().map(InTree::Reads),
             tags: Some(Arc::clone(&self.tags)),
             ..SessionOptions::new(ClientId(rank), rank, self.spec.seed, bytes_max)
         }

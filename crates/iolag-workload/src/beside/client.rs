@@ -50,6 +50,17 @@ pub struct Asks {
     pub delay: Nanoseconds,
     /// Its own files.
     pub own: Own,
+    /// What it has to remove at the end.
+    pub keeps: Keeps,
+}
+
+/// What is there as long as a bystander measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keeps {
+    /// Its own file.
+    ItsFile,
+    /// Nothing: it asks for what others have made.
+    Nothing,
 }
 
 impl<C: LoadCourse> BystanderClient<C> {
@@ -128,7 +139,7 @@ impl<C: LoadCourse> Client for BystanderClient<C> {
             return Step::Note(self.note(due));
         }
         if self.course.time() == LoadTime::Over {
-            let keeps = self.asks.standpoint != Standpoint::File && self.entered.is_some();
+            let keeps = self.asks.keeps == Keeps::ItsFile && self.entered.is_some();
             return match std::mem::replace(&mut self.is_over, true) {
                 false if keeps => {
                     let request = Request::new(Operation::Delete, self.asks.own.kept(), 0);
@@ -227,7 +238,8 @@ mod tests {
     impl<'a> Walk<'a> {
         fn new(at: &'a At, task: BystanderTask, standpoint: Standpoint) -> Self {
             let own = Own { number: 1, rank: 0 };
-            let asks = Asks { task, standpoint, rate_per_second: 10.0, delay: Nanoseconds::ZERO, own };
+            let keeps = if standpoint == Standpoint::File { Keeps::Nothing } else { Keeps::ItsFile };
+            let asks = Asks { task, standpoint, rate_per_second: 10.0, delay: Nanoseconds::ZERO, own, keeps };
             let stages = vec![(LoadTime::Before, StageIndex(4)), (DURING, StageIndex(5))];
             let (client, now) = (BystanderClient::new(at, asks, stages), MonotonicTime(0));
             Self { at, client, now, stage: None, seen: Vec::new() }

@@ -5,7 +5,8 @@ use iolag_conduct::{
     plan_tree,
 };
 use iolag_model::{
-    Access, BystanderSpec, Durability, SetUpSpec, Verification, WearOut, parse_bytes, parse_count,
+    Access, BystanderSpec, BystanderTask, Durability, SetUpSpec, Verification, WearOut, parse_bytes,
+    parse_count,
 };
 use iolag_workload::MetadataOptions;
 use toml::Spanned;
@@ -175,5 +176,10 @@ impl Planning<'_> {
 
 /// What is said of a working place, or made in one, is meant for the other workloads of a plan, and not for its trees.
 fn only_reading(options: BenchOptions) -> BenchOptions {
-    BenchOptions { bystander: None, working_name: BenchOptions::default().working_name, ..options }
+    let onlookers = options.bystander.map(|mut bystander| {
+        bystander.asked.retain(|task| *task != BystanderTask::Create);
+        bystander
+    });
+    let bystander = onlookers.filter(|bystander| !bystander.asked.is_empty());
+    BenchOptions { bystander, working_name: BenchOptions::default().working_name, ..options }
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::finding::of_runs::RunFinding;
 use crate::run::any_workload::footnotes;
+use crate::run::beside::analysis::{BesideAnalysis, analyse_beside};
 use crate::run::metadata::analysis::{host_busy, ring_waits};
 use crate::run::metadata::stage::{StageAnalysis, stage_analysis};
 use crate::run::metadata::stage_endings::count_unfinished;
@@ -37,6 +38,8 @@ pub struct TreeAnalysis {
     pub footnotes: Vec<String>,
     /// What to know before trusting the numbers.
     pub trust: Vec<Trust>,
+    /// What everybody else felt meanwhile, if somebody measured that.
+    pub beside: Option<BesideAnalysis>,
 }
 
 /// A phase of all clients together.
@@ -94,6 +97,7 @@ pub(super) fn analyse_tree(run: &RunRecord, summaries: &Summaries) -> TreeAnalys
         footnotes,
         stages,
         trust: trust.chain(summaries.unknown.trust()).collect(),
+        beside: analyse_beside(run, summaries),
     }
 }
 

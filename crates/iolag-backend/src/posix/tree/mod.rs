@@ -7,11 +7,13 @@
 //! is known by its device: a directory of the same file system that is bound into the tree is then read like any other, unless it holds itself.
 
 mod list;
+mod onlooker;
 mod reach;
 mod session;
 mod shared;
 mod walk;
 
+pub(super) use onlooker::Onlooker;
 pub(super) use session::TreeSession;
 pub use shared::Tree;
 

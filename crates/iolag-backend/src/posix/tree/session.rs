@@ -81,7 +81,7 @@ impl TreeSession {
         })
     }
 
-    fn stat(&mut self, number: u64) -> Result<(), Errno> {
+    pub(super) fn stat(&mut self, number: u64) -> Result<(), Errno> {
         let Self { tree, reach, here, path, done, .. } = self;
         let (list, name) = found(tree, number)?;
         let here = go_to(list, reach, here, path, name.directory)?;
@@ -90,6 +90,19 @@ impl TreeSession {
         done.names = 1;
         done.size_bytes = if type_in(&told) == FileType::RegularFile { told.stx_size } else { 0 };
         Ok(())
+    }
+
+    /// Opens the file with this number, if it is one still.
+    pub(super) fn open_file(&mut self, number: u64) -> Result<OwnedFd, Errno> {
+        let Self { tree, reach, here, path, .. } = self;
+        let (list, name) = found(tree, number)?;
+        let here = go_to(list, reach, here, path, name.directory)?;
+        open(reach, here, list.text(name))
+    }
+
+    /// Opens the tree itself once more.
+    pub(super) fn open_top(&self) -> Result<OwnedFd, Errno> {
+        self.reach.directory(c".")
     }
 
     fn read(&mut self, number: u64) -> Completion {

@@ -15,7 +15,7 @@ use super::reach::Reach;
 use super::session::{Change, sum};
 use super::shared::Tree;
 use crate::posix::directory::{DIRECTORY, LISTING_BYTES};
-use crate::{Completion, ObjectKey, PosixBackend, Request, Session, SessionOptions, WORKING_NAME};
+use crate::{Completion, InTree, ObjectKey, PosixBackend, Request, Session, SessionOptions, WORKING_NAME};
 
 /// With what people have in trees: a name that is no text, links out of it, a pipe, a socket, a file with a hole, an empty one.
 fn grown() -> tempfile::TempDir {
@@ -40,8 +40,11 @@ const GROWN: TreeNames =
 const GROWN_BYTES: u64 = 300_000 + 3 + 7 + (1 << 20);
 
 fn session(target: &Path, tree: &Arc<Tree>) -> Box<dyn Session> {
-    let options =
-        SessionOptions { tree: Some(Arc::clone(tree)), ..SessionOptions::new(ClientId(0), 0, 1, 0) };
+    session_in(target, InTree::Reads(Arc::clone(tree)))
+}
+
+fn session_in(target: &Path, tree: InTree) -> Box<dyn Session> {
+    let options = SessionOptions { tree: Some(tree), ..SessionOptions::new(ClientId(0), 0, 1, 0) };
     let backend = PosixBackend::new(target.to_owned(), WORKING_NAME).unwrap();
     crate::Backend::open_session(&backend, &options).unwrap()
 }
@@ -76,6 +79,34 @@ fn read_all(target: &Path, order: fn(&mut Vec<u64>)) -> TreeRecord {
         }
     }
     tree.record()
+}
+
+#[test]
+fn who_looks_on_asks_for_a_file_and_for_the_names_at_the_top_and_makes_nothing() {
+    let root = grown();
+    let mut onlooker = session_in(root.path(), InTree::LooksOn);
+    let mut asks = |operation| ask(onlooker.as_mut(), operation, 0, 1 << 62);
+    let list = Operation::ListWithAttributes;
+    let top = fs::read_dir(root.path()).unwrap().count() as u64;
+    assert_eq!([Operation::Stat, list].map(&mut asks), [Completion::ok(0), Completion::ok(top)]);
+    assert!(asks(Operation::Read).bytes <= 4096 && asks(Operation::Read).is_ok());
+    for refused in [Operation::Create, Operation::Delete, Operation::MakeDirectory] {
+        assert_eq!(asks(refused), Completion::failed(Errno::OPNOTSUPP.into()), "{refused}");
+    }
+    fs::create_dir(root.path().join("later")).unwrap();
+    assert_eq!(asks(list), Completion::ok(top + 1), "names are asked for anew");
+    assert_eq!(fs::read_dir(root.path()).unwrap().count() as u64, top + 1);
+}
+
+#[test]
+fn who_looks_on_at_a_tree_without_files_finds_none_and_lists_it() {
+    let root = tempfile::tempdir().unwrap();
+    fs::create_dir_all(root.path().join("a/b")).unwrap();
+    let mut onlooker = session_in(root.path(), InTree::LooksOn);
+    let mut asks = |operation| ask(onlooker.as_mut(), operation, 0, 0);
+    let missing = Completion::failed(Errno::NOENT.into());
+    let expected = [missing, missing, Completion::ok(1)];
+    assert_eq!([Operation::Stat, Operation::Read, Operation::ListWithAttributes].map(&mut asks), expected);
 }
 
 #[test]
@@ -196,7 +227,8 @@ fn another_directory_by_the_same_name_is_not_read() {
     drop(session(&parent, &tree));
     fs::rename(&parent, root.path().join("b")).unwrap();
     fs::create_dir(&parent).unwrap();
-    let options = SessionOptions { tree: Some(tree), ..SessionOptions::new(ClientId(0), 0, 1, 0) };
+    let options =
+        SessionOptions { tree: Some(InTree::Reads(tree)), ..SessionOptions::new(ClientId(0), 0, 1, 0) };
     let backend = PosixBackend::new(parent, WORKING_NAME).unwrap();
     let refused = crate::Backend::open_session(&backend, &options).err().unwrap().to_string();
     assert!(refused.starts_with("cannot open again the directory"), "{refused}");

@@ -1,13 +1,14 @@
 //! The process of those who stand in one place.
 
-use iolag_backend::{Backend, BackendError, Descriptors, Request, Session, SessionOptions};
+use iolag_backend::{Backend, BackendError, Descriptors, InTree, Request, SessionOptions};
 use iolag_keeper::{Exchange, Outbox};
 use iolag_model::{
     BesideRecord, BystanderSpec, BystanderTask, ClientId, LoadTime, MonotonicClock, Nanoseconds, Operation,
-    StageIndex, Standpoint,
+    StageIndex, Standpoint, WorkloadSpec,
 };
 use iolag_workload::{
-    Asks, BystanderClient, BystanderSession, ClientLoop, DriveOptions, IfNotOpen, Job, Own, run_threads,
+    Asks, BystanderClient, BystanderSession, ClientLoop, DriveOptions, IfNotOpen, Job, Keeps, Own,
+    run_threads,
 };
 
 use crate::bench::measurer::{BenchAssignment, FIRST, open};
@@ -94,6 +95,11 @@ impl BystanderAssignment {
         Own { number: bystander.client - self.load.spec.clients, rank: self.rank() }
     }
 
+    /// Whether they look at what is there already, and make nothing.
+    fn looks_on(&self) -> bool {
+        self.control.is_none() && matches!(self.load.spec.workload, WorkloadSpec::Tree(_))
+    }
+
     fn stages(&self) -> Vec<(LoadTime, StageIndex)> {
         let of_place = self.beside.stages.iter().filter(|stage| stage.standpoint == self.standpoint);
         of_place.map(|stage| (stage.time, stage.stage)).collect()
@@ -111,6 +117,10 @@ fn try_measure(
         Some((path, name)) => measure_in_memory(assignment, (path, name), exchange, outbox),
         None => {
             let backend = open(&assignment.load)?;
+            if assignment.looks_on() {
+                run(assignment, backend.as_ref(), exchange)?;
+                return Ok(Vec::new());
+            }
             assignment.wait_until_noted(exchange);
             if exchange.is_expected(FIRST) {
                 backend.expect_place(&assignment.load.place.expected());
@@ -146,16 +156,27 @@ fn run(assignment: &BystanderAssignment, backend: &dyn Backend, exchange: &Excha
         let share = f64::from(own.number) / f64::from(assignment.all.max(1));
         let rate_per_second = assignment.spec.rate_per_second;
         let delay = Nanoseconds((share * SECOND_NS / rate_per_second) as u64);
-        let asks = Asks { task, standpoint, rate_per_second, delay, own };
+        let keeps = match standpoint {
+            Standpoint::File => Keeps::Nothing,
+            _ if assignment.looks_on() => Keeps::Nothing,
+            _ => Keeps::ItsFile,
+        };
+        let asks = Asks { task, standpoint, rate_per_second, delay, own, keeps };
         let deadlines = spec.deadlines_of(exchange.role(client));
         let drive = DriveOptions { client: ClientId(client), rank: client, deadlines };
-        let options = SessionOptions::new(ClientId(client), client, spec.seed, Own::BYTES_MAX);
+        let options = SessionOptions {
+            tree: assignment.looks_on().then_some(InTree::LooksOn),
+            ..SessionOptions::new(ClientId(client), client, spec.seed, Own::BYTES_MAX)
+        };
         let bystander = BystanderClient::new(exchange.clone(), asks, assignment.stages());
         Job {
             client: ClientLoop::new(bystander, exchange.recorder(client), drive),
             open: move || {
                 let inner = backend.open_session(&options)?;
-                Ok(Box::new(BystanderSession::new(inner, own, standpoint)) as Box<dyn Session>)
+                Ok(match keeps {
+                    Keeps::Nothing if standpoint != Standpoint::File => inner,
+                    _ => Box::new(BystanderSession::new(inner, own, standpoint)),
+                })
             },
             if_not_open: IfNotOpen::GoOn,
         }

@@ -10,9 +10,9 @@ use iolag_model::{
     TargetIndex, TargetRecord,
 };
 
+use crate::bench::Benched;
 use crate::bench::beside::measurer::{Bystander, BystanderAssignment};
 use crate::bench::measurer::BenchAssignment;
-use crate::bench::{Benched, Ground, benched};
 use crate::failure::Failure;
 use crate::messages::DirectoryFacts;
 
@@ -122,11 +122,6 @@ impl Beside {
 pub(super) fn refuse_beside(spec: &RunSpec, target: &Target) -> Result<(), Failure> {
     let Some(bystander) = &spec.bystander else { return Ok(()) };
     iolag_workload::validate_bystander(bystander).map_err(|error| Failure::usage(error.to_string()))?;
-    if benched(&spec.workload)?.ground() == Ground::Tree {
-        return Err(Failure::usage(
-            "--bystander makes files of its own beside the load, and a tree is only read: leave it out, or run iolag ping DIR meanwhile",
-        ));
-    }
     if target.semantics().place == PlaceProof::Process {
         return Err(Failure::usage(format!(
             "{target} is of one process only, and bystanders are processes of their own: name a directory, or leave out --bystander"

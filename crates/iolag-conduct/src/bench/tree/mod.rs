@@ -5,7 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use iolag_backend::{Tree, WORKING_NAME};
-use iolag_model::{CacheState, Operation, TreeRecord, TreeSpec, WorkloadSpec, format_count};
+use iolag_model::{
+    BystanderSpec, BystanderTask, CacheState, Operation, Standpoint, TreeRecord, TreeSpec, WorkloadSpec,
+    format_count,
+};
 use iolag_workload::{DriveEnd, TreeClient, TreeTurns, Workload};
 
 use crate::bench::campaign::Campaign;
@@ -23,7 +26,8 @@ use crate::storing::place::STORE_DEADLINE;
 ///
 /// # Errors
 /// As [`plan_bench`], and if the tree cannot be measured so.
-pub fn plan_tree(options: BenchOptions, spec: &TreeSpec, limits: &Limits) -> Result<Campaign, Failure> {
+pub fn plan_tree(mut options: BenchOptions, spec: &TreeSpec, limits: &Limits) -> Result<Campaign, Failure> {
+    options.bystander = options.bystander.map(without_creating).transpose()?;
     if options.working_name != WORKING_NAME {
         return Err(Failure::usage(
             "a tree is only read and has no working directory: leave out the working name",
@@ -50,6 +54,18 @@ pub fn plan_tree(options: BenchOptions, spec: &TreeSpec, limits: &Limits) -> Res
         Ok(WorkloadSpec::Tree(spec.clone()))
     };
     plan_bench(options, &[(BTreeMap::new(), ())], workload, limits)
+}
+
+/// Bystanders that look on. Who did not choose what they ask has them ask what can be asked.
+fn without_creating(mut bystander: BystanderSpec) -> Result<BystanderSpec, Failure> {
+    let is_all = bystander.asked.len() == BystanderTask::ALL.len();
+    bystander.asked.retain(|task| !is_all || *task != BystanderTask::Create);
+    match bystander.asked.contains(&BystanderTask::Create) {
+        true => Err(Failure::usage(
+            "a tree is only read, and bystanders create nothing in it: leave create out of --bystander",
+        )),
+        false => Ok(bystander),
+    }
 }
 
 /// A run would change what it reads.
@@ -94,6 +110,10 @@ impl Benched for TreeSpec {
 
     fn removes_working_set(&self) -> bool {
         false
+    }
+
+    fn standpoints(&self) -> &'static [Standpoint] {
+        &[Standpoint::Directory, Standpoint::Control]
     }
 
     fn measure(&self, floor: &Floor<'_>) -> Result<(DriveEnd, MeasurerEnd), String> {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use iolag_analysis::{Precision, RunFindingKind, StageAnalysis, TreeAnalysis, TreePhase};
+use iolag_analysis::{BesideAnalysis, Precision, RunFindingKind, StageAnalysis, TreeAnalysis, TreePhase};
 use iolag_model::{RunRecord, TreeRecord, Trust};
 use serde::Serialize;
 
@@ -27,6 +27,8 @@ struct TreeDocument<'a> {
     findings: Vec<FindingInWords<RunFindingKind>>,
     footnotes: &'a [String],
     trust: &'a [Trust],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beside: Option<&'a BesideAnalysis>,
 }
 
 impl Judged for TreeAnalysis {
@@ -36,6 +38,10 @@ impl Judged for TreeAnalysis {
 
     fn figure(&self) -> FigureKind {
         FigureKind::Rates
+    }
+
+    fn beside(&self) -> Option<&BesideAnalysis> {
+        self.beside.as_ref()
     }
 
     fn findings(&self) -> Vec<FindingInWords<RunFindingKind>> {
@@ -65,6 +71,7 @@ impl Judged for TreeAnalysis {
             findings: self.findings(),
             footnotes: &self.footnotes,
             trust: &self.trust,
+            beside: self.beside.as_ref(),
         };
         write_document(run, &document, writer)
     }

@@ -234,7 +234,7 @@ fn a_plan_may_say_how_precise_its_comparison_is_to_be() {
 
 #[test]
 fn several_workloads_are_one_campaign_and_a_tree_may_lie_elsewhere() {
-    let text = "repeat = 2\nbystander = [\"stat\"]\n[[side]]\nname = \"nfs\"\ntarget = \"/n\"\ntree = \"/n/usr\"\n\
+    let text = "repeat = 2\nbystander = [\"stat\", \"create\"]\n[[side]]\nname = \"nfs\"\ntarget = \"/n\"\ntree = \"/n/usr\"\n\
                 [[side]]\nname = \"native\"\ntarget = \"/l\"\n\
                 [[bench]]\nworkload = \"stream\"\nphases = [\"write\", \"copy\"]\ncopy-to = \"own\"\nfile-size = \"1MiB\"\n\
                 [[bench]]\nworkload = \"tree\"\n";
@@ -244,16 +244,16 @@ fn several_workloads_are_one_campaign_and_a_tree_may_lie_elsewhere() {
         .iter()
         .map(|run| {
             let spec = &run.point.spec;
-            let who = spec.bystander.as_ref().map_or("alone", |_| "watched");
+            let who = spec.bystander.as_ref().map_or(0, |bystander| bystander.asked.len());
             (run.point.side.shown(), spec.workload.name(), spec.targets.join(" "), who)
         })
         .collect();
     let point = |side: &str, workload, target: &str, who| (side.to_owned(), workload, target.to_owned(), who);
     let expected = [
-        point("nfs", "stream", "/n", "watched"),
-        point("nfs", "tree", "/n/usr", "alone"),
-        point("native", "stream", "/l", "watched"),
-        point("native", "tree", "/l", "alone"),
+        point("nfs", "stream", "/n", 2),
+        point("nfs", "tree", "/n/usr", 1),
+        point("native", "stream", "/l", 2),
+        point("native", "tree", "/l", 1),
     ];
     assert_eq!(points, expected.into());
     assert_eq!(campaign.runs.len(), 8);

@@ -82,6 +82,34 @@ fn copies_that_are_processes_have_bystanders_too() {
 }
 
 #[test]
+fn who_measures_beside_the_reading_of_a_tree_looks_at_it_and_makes_nothing_in_it() {
+    let user = User::new();
+    let tree = user.directory("tree");
+    for number in 0..50 {
+        std::fs::write(format!("{tree}/file-{number}"), [7; 5000]).unwrap();
+    }
+    let before = std::fs::metadata(&tree).unwrap().modified().unwrap();
+    let beside = ["--bystander", "--bystander-rate", "50/s", "--bystander-quiet", "500ms"];
+    let run = document(&user, &[&["bench", "tree", &tree, "--phases", "sum"], &beside[..]].concat());
+    assert_eq!(run["run"]["state"]["state"], "complete", "{run:#}");
+    let rows = run["beside"]["rows"].as_array().unwrap();
+    let of = |standpoint: &str| {
+        let here = rows.iter().filter(|row| row["standpoint"] == standpoint);
+        let mut asked: Vec<&str> = here.filter_map(|row| row["operation"].as_str()).collect();
+        asked.sort_unstable();
+        asked
+    };
+    assert_eq!(of("directory"), ["list+stat", "read", "stat"], "{rows:#?}");
+    assert_eq!(of("sibling"), Vec::<&str>::new());
+    let answered = |row: &&Value| row["before"]["summary"]["count"].as_u64() != Some(0);
+    assert!(
+        rows.iter().filter(|row| row["standpoint"] == "directory").all(|row| answered(&row)),
+        "{rows:#?}"
+    );
+    assert_eq!(std::fs::metadata(&tree).unwrap().modified().unwrap(), before, "nothing was made in it");
+}
+
+#[test]
 fn what_bystanders_cannot_do_is_refused_before_anything_is_made() {
     let user = User::new();
     let target = user.directory("target");
@@ -109,7 +137,7 @@ fn what_bystanders_cannot_do_is_refused_before_anything_is_made() {
         &[&stream[..], &["--bystander", "--bystander-rate", "2000"]].concat(),
         "choose a rate above 0 and at most 1000",
     );
-    refused(&["bench", "tree", &target, "--bystander"], "a tree is only read");
+    refused(&["bench", "tree", &target, "--bystander", "create,stat"], "leave create out of --bystander");
     refused(&["bench", "stream", "memory:", "-s", "1MiB", "--bystander"], "memory: is of one process only");
     assert_eq!(std::fs::read_dir(&target).unwrap().count(), 0);
 }
