@@ -25,6 +25,8 @@ pub struct Finding<F> {
     pub span: Option<WallSpan>,
     /// In which stages of a run it was found, if in single ones.
     pub stages: Option<FoundInStages>,
+    /// In which target it was found, or in which two, if a run has several that its stages do not tell apart.
+    pub place: Option<String>,
     /// Other operations of which the same was found, less gravely.
     pub also: Vec<Operation>,
     /// What only failed because of this.
@@ -105,6 +107,7 @@ impl<F: WasFound> Finding<F> {
             series: Vec::new(),
             span: None,
             stages: None,
+            place: None,
             also: Vec::new(),
             led_to: Vec::new(),
             size: 0.0,

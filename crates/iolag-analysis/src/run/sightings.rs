@@ -27,7 +27,11 @@ pub(crate) fn merged(sightings: Vec<Sighting>, stages: &[StageKey]) -> Vec<RunFi
 fn by_likeness(sightings: Vec<Sighting>) -> Vec<Vec<Sighting>> {
     let mut groups: Vec<Vec<Sighting>> = Vec::new();
     for sighting in sightings {
-        match groups.iter_mut().find(|group| is_alike(&group[0].finding.found, &sighting.finding.found)) {
+        let is_like = |group: &&mut Vec<Sighting>| {
+            let (first, finding) = (&group[0].finding, &sighting.finding);
+            first.place == finding.place && is_alike(&first.found, &finding.found)
+        };
+        match groups.iter_mut().find(is_like) {
             Some(group) => group.push(sighting),
             None => groups.push(vec![sighting]),
         }

@@ -19,7 +19,7 @@ use crate::run::measurer::{Measurer, STOP_GRACE};
 use crate::run::memory_watch::MemoryWatch;
 use crate::run::policy::{AtSignal, Policy, Schedule};
 use crate::run::recording::Recording;
-use crate::run::telling::{Attendance, Attendant, Round, names_of_clients};
+use crate::run::telling::{Attendance, Attendant, Round, name_of_client, names_of_clients};
 use crate::run::watched::Watched;
 use crate::storing::writing::Writing;
 
@@ -38,6 +38,7 @@ pub fn watch(
 ) -> Watched {
     let deadlines = Role::ALL.map(|role| Deadlines::by_rules(role, policy.deadline, &record.spec.deadlines));
     let mut watch = Watch {
+        record,
         exchange,
         recording: Recording::new(exchange),
         hangs: HangDetection::new(exchange, deadlines, MonotonicClock.now()),
@@ -90,6 +91,7 @@ pub fn watch(
 }
 
 struct Watch<'a> {
+    record: &'a RunRecord,
     exchange: &'a Exchange,
     recording: Recording<'a>,
     hangs: HangDetection,
@@ -204,7 +206,7 @@ impl Watch<'_> {
         for hang in self.hangs.look(self.exchange, clients, &self.sleeps, now) {
             match hang {
                 Hang::Began { client, sample } | Hang::Stalled { client, sample } => {
-                    self.watched.past_deadline += 1;
+                    self.watched.note_hang(client, &sample, self.record);
                     self.recording.record_hung(client, sample);
                     attendant.hang(&hang, &self.name(client));
                     self.act_upon_hang(client);
@@ -290,7 +292,7 @@ impl Watch<'_> {
     }
 
     fn name(&self, client: u32) -> String {
-        self.names.get(&client).cloned().unwrap_or_else(|| format!("client {client}"))
+        name_of_client(&self.names, &self.watched.hung_in, client)
     }
 
     fn look_at_endings(

@@ -99,3 +99,16 @@ pub(super) fn names_of_clients(record: &RunRecord) -> BTreeMap<u32, String> {
     };
     record.clients.iter().filter_map(named).collect()
 }
+
+/// The same of a client that may have hung in one of two targets: of the one in which that was, or of both.
+pub(super) fn name_of_client(
+    names: &BTreeMap<u32, String>,
+    hung_in: &BTreeMap<u32, String>,
+    client: u32,
+) -> String {
+    match (hung_in.get(&client), names.get(&client)) {
+        (Some(place), _) => format!("client {client} in {place}"),
+        (None, Some(name)) => name.clone(),
+        (None, None) => format!("client {client}"),
+    }
+}

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use iolag_model::{
-    Anchor, Calibration, ClientRecord, GeneratorRecord, MemoryCourse, Nanoseconds, RunRecord, TargetRecord,
-    Trust,
+    Anchor, Calibration, ClientRecord, GeneratorRecord, MemoryCourse, Nanoseconds, RunRecord, Sample,
+    TargetRecord, Trust,
 };
 
 use crate::messages::{MeasurerEnd, SetUpOutcome};
@@ -49,6 +49,8 @@ pub struct Watched {
     pub still_hung: u64,
     /// Clients of the load that hung and were not waited for any more.
     pub left_behind: BTreeSet<u32>,
+    /// Where clients hung last that work in two targets, by the name of one or both.
+    pub hung_in: BTreeMap<u32, String>,
     /// Bystanders and controls that hung and were not waited for: what they were to measure was measured.
     pub left_beside: BTreeSet<u32>,
     /// Attempts that passed their deadline, those that ended after all among them.
@@ -62,26 +64,35 @@ impl Watched {
         unusable.chain(self.halted.iter().map(|(target, sentence)| (*target, sentence)))
     }
 
+    /// Counts a hang, and notes in which target it is if the client works in two.
+    pub fn note_hang(&mut self, client: u32, sample: &Sample, record: &RunRecord) {
+        self.past_deadline += 1;
+        let place = record.place_of(sample.stage, sample.operation());
+        self.hung_in.extend(place.map(|place| (client, place)));
+    }
+
     /// Why clients were not waited for any more: a sentence fragment for each place.
     pub fn places_left_behind(&self, record: &RunRecord) -> Vec<String> {
         let of_place = |(index, target): (u16, &TargetRecord)| {
             let is_here = |client: &&ClientRecord| client.target.0 == index && client.role.is_load();
-            let clients = record.clients.iter().filter(is_here);
-            let left = clients.clone().filter(|client| self.left_behind.contains(&client.client.0)).count();
+            let all = record.clients.iter().filter(is_here).count();
+            let mut left: BTreeMap<&str, usize> = BTreeMap::new();
+            for client in record.clients.iter().filter(is_here).map(|client| client.client.0) {
+                if self.left_behind.contains(&client) {
+                    *left.entry(self.hung_in.get(&client).unwrap_or(&target.name)).or_default() += 1;
+                }
+            }
             let late = match record.spec.deadlines.as_slice() {
                 [] => format!("for longer than the deadline of {}", record.spec.deadline_ns),
                 _ => "for longer than the deadline".to_owned(),
             };
-            let name = &target.name;
-            match (left, clients.count()) {
-                (0, _) => None,
-                (_, 1) => Some(format!("{name} did not answer {late} and was left behind")),
-                (left, all) => Some(format!(
-                    "{name} did not answer {left} of {all} clients {late}: they were left behind"
-                )),
-            }
+            let told = left.into_iter().map(move |(name, left)| match all {
+                1 => format!("{name} did not answer {late} and was left behind"),
+                _ => format!("{name} did not answer {left} of {all} clients {late}: they were left behind"),
+            });
+            told.collect::<Vec<_>>()
         };
-        (0..).zip(&record.targets).filter_map(of_place).collect()
+        (0..).zip(&record.targets).flat_map(of_place).collect()
     }
 
     /// Working places that may have to be removed.

@@ -32,4 +32,4 @@ pub use record::{
     TagRecord, TargetRecord, Trust,
 };
 pub use spec::*;
-pub use stream::{Allocation, CopyWith, StreamEngine, StreamFsync, StreamIo, StreamSpec};
+pub use stream::{Allocation, CopyEnd, CopyWith, StreamEngine, StreamFsync, StreamIo, StreamSpec};

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Anchor, BesideRecord, Calibration, CampaignPlan, ClientId, Environment, FileSystem, FormatVersion,
-    GeneratorRecord, HostIndex, HostRecord, HostView, MemoryCourse, MemoryState, Nanoseconds, Phase,
-    PlaceIdentity, PutBack, Role, RunId, RunSpec, StageIndex, TargetIndex, TreeRecord,
+    GeneratorRecord, HostIndex, HostRecord, HostView, MemoryCourse, MemoryState, Nanoseconds, Operation,
+    Phase, PlaceIdentity, PutBack, Role, RunId, RunSpec, StageIndex, TargetIndex, TreeRecord,
 };
 
 /// run.json.
@@ -152,6 +152,12 @@ impl RunRecord {
             controls.find_map(|client| Some(client.target).filter(|target| !is_measured(*target)))
         };
         self.spec.workload.control().or_else(of_bystanders)
+    }
+
+    /// As [`RunSpec::place_of`], of what the load asks in this stage.
+    pub fn place_of(&self, stage: StageIndex, operation: Operation) -> Option<String> {
+        let stage = self.stages.iter().find(|record| record.stage == stage)?;
+        self.spec.place_of(stage.phase, operation)
     }
 
     /// The targets that were asked for.

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::deadlines::known_rules;
 use crate::{
-    BystanderSpec, CacheState, DeadlineRule, Deadlines, FormatVersion, Nanoseconds, RUN_FORMAT,
-    RUN_FORMAT_WITH_PING, RUN_FORMAT_WITH_TRACES, Role, StreamSpec, TargetIndex, TraceOrigin,
+    BystanderSpec, CacheState, CopyEnd, DeadlineRule, Deadlines, FormatVersion, Nanoseconds, Operation,
+    RUN_FORMAT, RUN_FORMAT_WITH_PING, RUN_FORMAT_WITH_TRACES, Role, StreamSpec, TargetIndex, TraceOrigin,
 };
 
 /// What to run. Two runs with equal specs execute the same operations in the same order per client.
@@ -49,6 +49,18 @@ impl RunSpec {
     /// How long operations of clients of this role may take.
     pub fn deadlines_of(&self, role: Role) -> Deadlines {
         Deadlines::by_rules(role, self.deadline_ns, &self.deadlines)
+    }
+
+    /// In which target something is that the load asks in such a phase, where a run has several: it copies from the first to the second, and
+    /// the blocks are in both.
+    pub fn place_of(&self, phase: Phase, operation: Operation) -> Option<String> {
+        let [file, copy] = &self.targets[..] else { return None };
+        self.workload.stream().filter(|stream| stream.copies())?;
+        Some(match CopyEnd::of(phase, operation) {
+            CopyEnd::File => file.clone(),
+            CopyEnd::Copy => copy.clone(),
+            CopyEnd::Both => format!("{file} and {copy}"),
+        })
     }
 }
 

@@ -121,6 +121,32 @@ pub enum CopyWith {
 }
 names!(CopyWith { Loop = "loop", CopyFileRange = "copy_file_range", Cp = "cp" });
 
+/// On which file of a copy something is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CopyEnd {
+    /// On the file that is copied.
+    File,
+    /// On the copy.
+    Copy,
+    /// On both.
+    Both,
+}
+
+impl CopyEnd {
+    /// That of what a client asks in such a phase.
+    pub const fn of(phase: Phase, operation: Operation) -> Self {
+        match (phase, operation) {
+            (_, Operation::StreamCopy | Operation::StreamCp) => Self::Both,
+            (_, Operation::CopyShared | Operation::StreamCompare)
+            | (
+                Phase::Copy,
+                Operation::StreamCreate | Operation::StreamFsync | Operation::StreamCloseWritten,
+            ) => Self::Copy,
+            _ => Self::File,
+        }
+    }
+}
+
 impl StreamSpec {
     /// A file of this size is written and read, in blocks of 1 MiB, as the study did.
     pub fn of_file(file_bytes: u64) -> Self {
@@ -182,6 +208,7 @@ impl StreamSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{CacheState, OnHang, RunSpec, WorkloadSpec};
 
     #[test]
     fn a_file_is_made_in_whole_blocks_that_are_not_small() {
@@ -208,5 +235,43 @@ mod tests {
         assert_eq!(due(StreamFsync::End), [5]);
         assert_eq!(due(StreamFsync::Every(2)), [2, 4, 5]);
         assert_eq!(due(StreamFsync::Never), [0_u64; 0]);
+    }
+
+    #[test]
+    fn what_is_asked_of_a_copy_is_in_the_target_of_the_copy_and_blocks_are_in_both() {
+        let spec = StreamSpec {
+            phases: vec![Phase::Write, Phase::Copy],
+            copy_with: Some(CopyWith::Loop),
+            ..StreamSpec::of_file(1)
+        };
+        let mut run = RunSpec {
+            workload: WorkloadSpec::Stream(spec),
+            targets: vec!["/a".to_owned(), "/b".to_owned()],
+            clients: 1,
+            deadline_ns: Nanoseconds::from_seconds(15),
+            deadlines: Vec::new(),
+            on_hang: OnHang::Continue,
+            seed: 0,
+            ring_bytes: 0,
+            caches: CacheState::Asis,
+            drop_command: None,
+            bystander: None,
+        };
+        for (phase, operation, place) in [
+            (Phase::Write, Operation::StreamCreate, "/a"),
+            (Phase::Copy, Operation::StreamOpen, "/a"),
+            (Phase::Copy, Operation::StreamCreate, "/b"),
+            (Phase::Copy, Operation::StreamCopy, "/a and /b"),
+            (Phase::Copy, Operation::StreamCp, "/a and /b"),
+            (Phase::Copy, Operation::StreamFsync, "/b"),
+            (Phase::Copy, Operation::StreamCloseWritten, "/b"),
+            (Phase::Copy, Operation::StreamClose, "/a"),
+            (Phase::Cleanup, Operation::StreamCompare, "/b"),
+            (Phase::Cleanup, Operation::Delete, "/a"),
+        ] {
+            assert_eq!(run.place_of(phase, operation).as_deref(), Some(place), "{phase}, {operation}");
+        }
+        run.targets.truncate(1);
+        assert_eq!(run.place_of(Phase::Copy, Operation::StreamCreate), None);
     }
 }

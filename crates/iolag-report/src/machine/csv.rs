@@ -48,17 +48,18 @@ fn fields(run: &RunRecord, summary: &Summary) -> Vec<String> {
     let is_in_memory = beside.is_some_and(|beside| beside.standpoint == Standpoint::Control);
     let target = match key.target.or_else(|| run.control().filter(|_| is_in_memory)) {
         Some(target) => run.targets.get(usize::from(target.0)),
-        // No client of the load works on a second target, to which is copied.
         None => {
             let mut load = run.clients.iter().filter(|client| client.role.is_load());
             run.targets.first().filter(|_| load.all(|client| client.target.0 == 0))
         }
     };
+    let target = target.map(|target| target.name.as_str());
+    let between = key.stage.and_then(|stage| run.place_of(stage, key.operation));
     let durations = &summary.durations;
     let mut fields = vec![
         run.id.to_string(),
         quoted(&run.environment.host),
-        quoted(target.map_or("", |target| target.name.as_str())),
+        quoted(between.as_deref().or(target).unwrap_or_default()),
         role(run, key.target, beside),
         optional(key.stage.map(|stage| stage.0)),
         stage.map_or_else(|| quiet.to_owned(), |stage| stage.phase.to_string()),

@@ -33,7 +33,10 @@ impl<'a> Row<'a> {
         let of_stage = |stage: &'a StageAnalysis| {
             let place = stage_name(stage.phase, stage.iteration);
             stage.rows.iter().map(move |row| Row {
-                place: place.clone(),
+                place: match &row.place {
+                    Some(target) => format!("{place} in {target}"),
+                    None => place.clone(),
+                },
                 summary: &row.summary,
                 per_second: Some(row.per_second),
                 partial: None,

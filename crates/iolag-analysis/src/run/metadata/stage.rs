@@ -52,6 +52,9 @@ pub struct StageAnalysis {
 /// One operation within a stage.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OperationRow {
+    /// In which target, or in which two, of a run that copies from one to another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
     /// Attempts that succeeded, by the phase time.
     pub per_second: f64,
     /// The summary.
@@ -140,6 +143,7 @@ pub(crate) fn stage_analysis(record: &StageRecord, summaries: &Summaries) -> Opt
         rows: measured
             .into_iter()
             .map(|summary| OperationRow {
+                place: None,
                 per_second: per_second(summary.succeeded() as f64),
                 summary: summary.clone(),
             })

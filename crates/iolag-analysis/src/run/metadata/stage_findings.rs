@@ -2,14 +2,13 @@
 
 use iolag_model::Nanoseconds;
 
-use super::stage::StageAnalysis;
+use super::stage::{OperationRow, StageAnalysis};
 use super::stage_endings::cut_off;
 use crate::finding::Severity;
 use crate::finding::of_runs::{CutOff, LateStart, RunFinding, RunFound, ShortStages};
 use crate::run::any_workload::common_sightings;
 use crate::run::sightings::merged;
 use crate::run::stage_names::StageKey;
-use crate::run::summary::Summary;
 
 /// Clients that start later than this share of the stage are told.
 const SKEW_SHARE: f64 = 0.05;
@@ -18,10 +17,12 @@ const SHORT: Nanoseconds = Nanoseconds::from_seconds(1);
 
 /// What any workload may give, in each of these stages, what several of them say being said once.
 pub(crate) fn found_in_stages(stages: &[StageAnalysis]) -> Vec<RunFinding> {
-    let sightings = stages.iter().flat_map(|stage| {
-        let rows: Vec<&Summary> = stage.rows.iter().map(|row| &row.summary).collect();
-        common_sightings(&rows, Some(stage.key()), |_, _| false)
-    });
+    let of_row = |stage: &StageAnalysis, row: &OperationRow| {
+        let mut sightings = common_sightings(&[&row.summary], Some(stage.key()), |_, _| false);
+        sightings.iter_mut().for_each(|sighting| sighting.finding.place.clone_from(&row.place));
+        sightings
+    };
+    let sightings = stages.iter().flat_map(|stage| stage.rows.iter().flat_map(|row| of_row(stage, row)));
     let keys: Vec<StageKey> = stages.iter().map(StageAnalysis::key).collect();
     merged(sightings.collect(), &keys)
 }

@@ -69,8 +69,13 @@ pub(super) fn analyse_stream(run: &RunRecord, spec: &StreamSpec, summaries: &Sum
     let mut stages: Vec<StageAnalysis> =
         run.stages.iter().filter_map(|record| stage_analysis(record, summaries)).collect();
     count_unfinished(&mut stages, run, summaries);
-    // In the order in which they were done: what opens the file first.
-    stages.iter_mut().for_each(|stage| stage.rows.sort_by_key(|row| row.summary.first_start_ns));
+    for stage in &mut stages {
+        // In the order in which they were done: what opens the file first.
+        stage.rows.sort_by_key(|row| row.summary.first_start_ns);
+        for row in &mut stage.rows {
+            row.place = run.spec.place_of(stage.phase, row.summary.key.operation);
+        }
+    }
     let phases: Vec<StreamPhase> = stages.iter().filter_map(|stage| phase(stage, spec, summaries)).collect();
     let mut findings = found_in_stages(&stages);
     findings.extend(host_busy(run));

@@ -5,9 +5,7 @@ pub(super) mod copying;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use iolag_model::{
-    StageRecord, Standpoint, StreamEngine, StreamSpec, WorkloadSpec, exact_bytes, format_bytes,
-};
+use iolag_model::{Standpoint, StreamEngine, StreamSpec, WorkloadSpec, exact_bytes, format_bytes};
 use iolag_workload::{Copies, CopyPlace, DriveEnd, StreamClient, StreamFault, StreamLedger, Workload};
 
 use crate::bench::Benched;
@@ -103,19 +101,21 @@ impl Benched for StreamSpec {
         };
         let driven = floor.run(&sessions, client)?;
         let faults = ledger.faults();
-        let working_set_faults = faults.iter().map(|fault| in_words(self, fault, floor.stages)).collect();
+        let working_set_faults = faults.iter().map(|fault| in_words(self, fault, floor)).collect();
         let doubts = copying.as_ref().and_then(refused).into_iter().collect();
         Ok((driven, MeasurerEnd { working_set_faults, doubts, ..MeasurerEnd::default() }))
     }
 }
 
 /// As in `client 0 broke off write after 1.20 GiB of 4 GiB: stream.write failed: no space left (errno 28)`.
-fn in_words(spec: &StreamSpec, fault: &StreamFault, stages: &[StageRecord]) -> String {
-    let stage = stages.iter().find(|stage| stage.stage == fault.stage);
+fn in_words(spec: &StreamSpec, fault: &StreamFault, floor: &Floor<'_>) -> String {
+    let stage = floor.stages.iter().find(|stage| stage.stage == fault.stage);
     let phase = stage.map_or_else(String::new, |stage| format!(" {}", stage.phase));
+    let place = stage.and_then(|stage| floor.spec.place_of(stage.phase, fault.operation));
+    let place = place.map_or_else(String::new, |place| format!(" in {place}"));
     let (moved, all) = (format_bytes(fault.bytes), format_bytes(spec.file_bytes));
     let StreamFault { rank, operation, code, .. } = fault;
-    format!("client {rank} broke off{phase} after {moved} of {all}: {operation} failed: {code}")
+    format!("client {rank} broke off{phase} after {moved} of {all}: {operation}{place} failed: {code}")
 }
 
 #[cfg(test)]

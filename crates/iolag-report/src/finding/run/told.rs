@@ -28,10 +28,13 @@ pub(crate) fn in_words(finding: &RunFinding) -> FindingInWords<RunFindingKind> {
     // Runs have no series.
     let names = Names { several_hosts: false };
     let words = whatever_in_run!(&finding.found, it => FindingInWords::new(finding, it, &names));
+    let place = finding.place.as_ref().map_or_else(String::new, |place| format!(" in {place}"));
     let (head, places) = match &finding.stages {
         None => (String::new(), Vec::new()),
-        Some(stages) if stages.all.len() == 1 => (format!("{}: ", stages.worst), Vec::new()),
-        Some(stages) => (format!("In {}, worst in {}: ", stages.share, stages.worst), stages.all.clone()),
+        Some(stages) if stages.all.len() == 1 => (format!("{}{place}: ", stages.worst), Vec::new()),
+        Some(stages) => {
+            (format!("In {}, worst in {}{place}: ", stages.share, stages.worst), stages.all.clone())
+        }
     };
     let also = match &finding.also[..] {
         [] => String::new(),

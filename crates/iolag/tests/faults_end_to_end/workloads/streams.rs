@@ -173,3 +173,76 @@ fn between_file_systems_the_fallback_is_named_and_each_needs_room_for_its_own_on
     assert!(!told.contains("lie on one file system"), "{done:?}");
     assert_eq!((leftovers(ext4.path()).len(), leftovers(tmpfs.path()).len()), (0, 0));
 }
+
+/// The run from one target to another.
+fn between(scene: &Scene, from: &str, to: &str) -> String {
+    let runs = std::fs::read_dir(scene.store().join("runs")).unwrap();
+    let mut records = runs.filter_map(|run| {
+        let text = std::fs::read_to_string(run.ok()?.path().join("run.json")).ok()?;
+        serde_json::from_str::<Value>(&text).ok()
+    });
+    let run = records.find(|record| record["spec"]["targets"] == serde_json::json!([from, to])).unwrap();
+    run["id"].as_str().unwrap().to_owned()
+}
+
+/// What the page of a run says.
+fn page(scene: &Scene, run: &str) -> String {
+    let page = scene.path().join("page.html");
+    let made = scene.run(&["report", run, "-o", page.to_str().unwrap()]);
+    assert_eq!(made.code, Some(0), "{made:?}");
+    std::fs::read_to_string(page).unwrap()
+}
+
+#[test]
+fn what_fails_of_a_copy_is_told_of_the_target_in_which_it_is_made() {
+    let scene = Scene::new();
+    let (Some(tmpfs), Some(fuse)) = (TmpfsMount::new(16 << 20), FuseMount::start(&scene.target())) else {
+        return;
+    };
+    // The files are file-0, their copies file-1.
+    fuse.fail(FuseCall::Create, "file-1", libc::EIO);
+    let (from, to) = (tmpfs.path().to_str().unwrap(), fuse.path().to_str().unwrap());
+    let done = scene.run(&["bench", "stream", from, to, "-s", "1MiB", "--phases", "write,copy", "-q"]);
+    assert_eq!(done.code, Some(4), "{done:?}");
+    let told = done.stdout.replace("\n  ", " ");
+    assert!(told.contains(&format!("0 B of 1.00 MiB: stream.create in {to} failed: ")), "{done:?}");
+    let run = between(&scene, from, to);
+    let document: Value =
+        serde_json::from_str(&scene.run(&["show", &run, "--format", "json"]).stdout).unwrap();
+    let sentences = document["findings"].as_array().unwrap().iter().map(|one| one["sentence"].as_str());
+    let expected = format!("copy 1 in {to}: 1 of 1 `stream.create` failed");
+    assert!(sentences.flatten().any(|told| told.starts_with(&expected)), "{document:#}");
+    let rows = document["stages"][2]["rows"].as_array().unwrap();
+    for (operation, place) in [("stream.open", from), ("stream.create", to), ("stream.close", from)] {
+        let row = rows.iter().find(|row| row["summary"]["operation"] == operation).unwrap();
+        assert_eq!(row["place"], place, "{operation}");
+    }
+    let csv = scene.run(&["show", &run, "--format", "csv"]).stdout;
+    let is_told = |line: &str| line.contains(&format!(",{to},measured,2,copy,0,,stream.create,"));
+    assert!(csv.lines().any(is_told), "{csv}");
+    let page = page(&scene, &run);
+    assert!(page.contains(&format!("stream.create on {to} failed")), "{done:?}");
+    assert!(!page.contains(&format!("stream.create on {from} failed")));
+}
+
+#[test]
+fn what_hangs_of_a_copy_is_told_of_the_target_in_which_it_is_made() {
+    let scene = Scene::new();
+    let (Some(tmpfs), Some(fuse)) = (TmpfsMount::new(16 << 20), FuseMount::start(&scene.target())) else {
+        return;
+    };
+    fuse.hang(FuseCall::Create, "file-1");
+    let (from, to) = (tmpfs.path().to_str().unwrap(), fuse.path().to_str().unwrap());
+    let words =
+        ["bench", "stream", from, to, "-s", "1MiB", "--phases", "write,copy", "--order", "sequential"];
+    let mut run = scene.start(&[words.as_slice(), &["--deadline", "1s"]].concat());
+    run.wait_for(&format!("client 0 in {to} hangs: stream.create has not answered"));
+    fuse.release();
+    let done = run.finish();
+    assert_eq!(done.code, Some(4), "{done:?}");
+    assert!(!done.stderr.contains(&format!("client 0 in {from} hangs")), "{done:?}");
+    let told = done.stdout.replace("\n  ", " ") + &done.stderr;
+    assert!(told.contains(&format!("{to} did not answer for longer than the deadline")), "{done:?}");
+    let page = page(&scene, &between(&scene, from, to));
+    assert!(page.contains(&format!("stream.create on {to} took at least")), "{done:?}");
+}

@@ -119,6 +119,7 @@ impl FigureEngine {
         if !self.plan.has_phase_of(stage) {
             // Its series, without attempts, keeps the order of all: an operation has its colour whatever is chosen.
             if operation_code != Operation::Stage as i32 {
+                let target = self.plan.target_of(stage, operation_code, target);
                 self.series_of(stage, target, operation_code, self.plan.slot_of(client));
             }
             return;
@@ -142,6 +143,7 @@ impl FigureEngine {
             self.take_stage((stage, target), start_ns, &attempt, outcome);
             return;
         }
+        let target = self.plan.target_of(stage, operation_code, target);
         let Some(series) = self.series_of(stage, target, operation_code, attempt.slot) else {
             self.counts.unknown += 1;
             return;

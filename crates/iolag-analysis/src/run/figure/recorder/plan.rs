@@ -3,8 +3,8 @@
 use std::ops::RangeInclusive;
 
 use iolag_model::{
-    ClientId, Level, MonotonicTime, Nanoseconds, Operation, Phase, RunRecord, RunState, SampleColumns,
-    TargetIndex,
+    ClientId, CopyEnd, Level, MonotonicTime, Nanoseconds, Operation, Phase, RunRecord, RunState,
+    SampleColumns, TargetIndex,
 };
 
 use crate::run::figure::document::episode::gap_of;
@@ -128,6 +128,8 @@ pub struct FigurePlan {
     pub(crate) parts: Vec<SeriesPart>,
     /// Index into `parts` by stage.
     part_of_stage: Vec<Option<u16>>,
+    /// Of a run that copies from one target to another: the phase of each stage.
+    copying: Vec<Option<Phase>>,
     pub(crate) clients_per_group: u32,
     pub(crate) gap: Nanoseconds,
     /// Hangs closer together are one: a column of the time line.
@@ -148,6 +150,7 @@ impl FigurePlan {
             span,
             parts,
             part_of_stage,
+            copying: copying(record),
             clients_per_group: clients.div_ceil(CLIENTS_APART_MAX).max(1),
             gap: gap_of(span.length()),
             hang_gap: Nanoseconds(span.length().0 / u64::from(TIME_COLUMNS)),
@@ -191,6 +194,20 @@ impl FigurePlan {
             return Some(0);
         }
         usize::try_from(stage).ok().and_then(|stage| self.part_of_stage.get(stage).copied().flatten())
+    }
+
+    /// Where an attempt was made by a client of this target: one that makes copies in another target works there, too.
+    #[inline]
+    pub(crate) fn target_of(&self, stage: i32, operation_code: i32, target: i32) -> i32 {
+        let phase = usize::try_from(stage).ok().and_then(|stage| *self.copying.get(stage)?);
+        let operation = u8::try_from(operation_code).ok().and_then(Operation::from_code);
+        let (Some(phase), Some(operation)) = (phase, operation) else { return target };
+        match CopyEnd::of(phase, operation) {
+            CopyEnd::File => target,
+            CopyEnd::Copy => 1,
+            // Both together are the last one.
+            CopyEnd::Both => self.facts.targets.len() as i32 - 1,
+        }
     }
 
     /// The slot of a client: its number, or beyond [`CLIENTS_APART_MAX`] that of its group.
@@ -276,6 +293,20 @@ fn parts_of(record: &RunRecord) -> (Vec<SeriesPart>, Vec<Option<u16>>) {
     (parts, part_of_stage)
 }
 
+/// The phase of each stage, of a run that copies from one target to another.
+fn copying(record: &RunRecord) -> Vec<Option<Phase>> {
+    if both_targets(record).is_none() {
+        return Vec::new();
+    }
+    let phase = |stage| record.stages.iter().find(|known| u32::from(known.stage.0) == stage);
+    (0..record.stage_count()).map(|stage| Some(phase(stage)?.phase)).collect()
+}
+
+/// What both targets of such a run are called together.
+fn both_targets(record: &RunRecord) -> Option<String> {
+    record.spec.place_of(Phase::Copy, Operation::StreamCopy)
+}
+
 /// Who measured beside the load has a part for each place, at all times of the load.
 fn add_bystanders(record: &RunRecord, parts: &mut Vec<SeriesPart>, part_of_stage: &mut Vec<Option<u16>>) {
     part_of_stage.resize(record.stage_count() as usize, None);
@@ -291,7 +322,7 @@ fn add_bystanders(record: &RunRecord, parts: &mut Vec<SeriesPart>, part_of_stage
 
 fn facts_of(record: &RunRecord, span: TimeSpan, clients: u32) -> RunFacts {
     let control = record.control();
-    let targets: Vec<TargetFacts> = record
+    let mut targets: Vec<TargetFacts> = record
         .targets
         .iter()
         .zip(0..)
@@ -308,6 +339,11 @@ fn facts_of(record: &RunRecord, span: TimeSpan, clients: u32) -> RunFacts {
     let asked = (0..targets.len()).filter(is_asked);
     let names: Vec<&str> = asked.map(|index| targets[index].name.as_str()).collect();
     let names = names.join(", ");
+    targets.extend(both_targets(record).map(|name| TargetFacts {
+        name,
+        kind: targets[0].kind.clone(),
+        unanswered_ns: None,
+    }));
     let workload = analysed(&record.spec.workload);
     let (title, thresholds_ns) = (workload.title(&names, record.spec.clients), workload.thresholds());
     let stage = |record: &iolag_model::StageRecord| StageFacts {
