@@ -9,7 +9,6 @@ use crate::bench::differing::{differences, foreign_place, options};
 use crate::bench::options::{BenchOptions, Crew};
 use crate::bench::order::{Place, arranged};
 use crate::bench::sides::Side;
-use crate::bench::stream::copying::COPY_TO;
 use crate::failure::Failure;
 
 /// What is measured in every block of a campaign, decided as far as it can be before its target was looked at.
@@ -32,14 +31,14 @@ pub struct Point {
 impl Point {
     /// What people know that by where copies are made, if that tells it from the others of its campaign.
     pub fn copied_to_side(&self) -> Option<&str> {
-        self.coordinates.get(COPY_TO).map(String::as_str)
+        self.coordinates.get(RunRecord::COPY_TO).map(String::as_str)
     }
 
     /// The same with copies in the directory of this side, which may be its own.
     pub(super) fn copied_to(&self, to: Option<&Side>) -> Self {
         let mut point = self.clone();
         if let Some(to) = to {
-            point.coordinates.insert(COPY_TO.to_owned(), to.coordinate());
+            point.coordinates.insert(RunRecord::COPY_TO.to_owned(), to.coordinate());
             point.copy_to = Some(to.target.clone()).filter(|target| *target != self.side.target);
             point.spec.targets.extend(point.copy_to.iter().map(Target::to_string));
         }

@@ -92,6 +92,9 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
+    /// The coordinate of a run that says where it copies to, of a campaign that copies between its targets.
+    pub const COPY_TO: &str = "copy-to";
+
     /// Of a run by itself that is to do this, and of which nothing more is known.
     pub fn new(id: RunId, spec: RunSpec, state: RunState) -> Self {
         Self {
@@ -152,6 +155,11 @@ impl RunRecord {
             controls.find_map(|client| Some(client.target).filter(|target| !is_measured(*target)))
         };
         self.spec.workload.control().or_else(of_bystanders)
+    }
+
+    /// Where it copies to, if that tells it from others of its campaign.
+    pub fn copy_to(&self) -> Option<&str> {
+        self.coordinates.get(Self::COPY_TO).map(String::as_str)
     }
 
     /// As [`RunSpec::place_of`], of what the load asks in this stage.

@@ -4,7 +4,8 @@
 //! then, and empty before and after it), else `measured`. A quantile has two columns: its value, empty
 //! if there is none, and its kind: `exactly`, `at-least`, `too-few`. `created_files` and `at_this_pace_ns` tell of a create task that was
 //! ended before all files were there: how many there were on average, and what all of them would have taken at that pace, which is an
-//! extrapolation. Its quantiles are what was seen. `retried` is there, as the last column, if any attempt was asked again.
+//! extrapolation. Its quantiles are what was seen. Last columns are there if there is something in them: `retried`, if any attempt was asked again, and `copy_to`, where
+//! the copies of a run were made that tells that from others of its campaign.
 
 use std::io::{self, Write};
 
@@ -22,10 +23,14 @@ const HEADER: &str = "run,host,target,role,stage,phase,iteration,client,operatio
 /// Those of the writer.
 pub fn write_csv(run: &RunRecord, summaries: &[Summary], writer: &mut dyn Write) -> io::Result<()> {
     let has_retried = summaries.iter().any(|summary| summary.retried > 0);
-    writeln!(writer, "{HEADER}{}", if has_retried { ",retried" } else { "" })?;
+    let copy_to = run.copy_to();
+    let more = [(has_retried, ",retried"), (copy_to.is_some(), ",copy_to")];
+    let more: String = more.into_iter().filter(|(has, _)| *has).map(|(_, name)| name).collect();
+    writeln!(writer, "{HEADER}{more}")?;
     for summary in summaries {
         let mut fields = fields(run, summary);
         fields.extend(has_retried.then(|| summary.retried.to_string()));
+        fields.extend(copy_to.map(quoted));
         writeln!(writer, "{}", fields.join(","))?;
     }
     Ok(())

@@ -17,8 +17,6 @@ const PATIENCE: Nanoseconds = Nanoseconds::from_seconds(5);
 
 /// Which target of a run that is where copies are made, if not where the files are.
 pub(in crate::bench) const COPY_TARGET: u16 = 1;
-/// The coordinate that names it.
-pub(in crate::bench) const COPY_TO: &str = "copy-to";
 
 /// The sides to which the files of one are copied, each in a run of its own: itself and the others, as far as they are plain directories that
 /// no command makes. Nothing where that is no question: the copies are beside the files.

@@ -2,6 +2,7 @@
 
 mod bad_moments;
 mod beside;
+mod copies;
 mod head;
 mod memory;
 mod method;

@@ -1,6 +1,6 @@
 //! What the runs of a page are called: by what tells them apart, and no more.
 
-use iolag_model::{RunRecord, counted};
+use iolag_model::{RunRecord, TargetRecord, counted};
 
 /// A name for each run: what not all of them have in common, and the run's id.
 pub(super) fn run_names(runs: &[&RunRecord]) -> Vec<String> {
@@ -14,6 +14,7 @@ pub(super) fn run_names(runs: &[&RunRecord]) -> Vec<String> {
     add(&mut names, runs.iter().map(|run| Some(kind(run).to_owned())).collect());
     add(&mut names, runs.iter().map(|run| run.coordinates.get("side").cloned()).collect());
     add(&mut names, targets(runs));
+    add(&mut names, copies(runs));
     add(&mut names, of_metadata(runs, |run, _| counted(u64::from(run.spec.clients), "client", "clients")));
     let per_dataset = |objects| format!("{} per dataset", counted(objects, "object", "objects"));
     add(&mut names, of_metadata(runs, |_, objects| per_dataset(objects)));
@@ -57,18 +58,36 @@ fn of_metadata(runs: &[&RunRecord], words: impl Fn(&RunRecord, u64) -> String) -
 
 /// The targets that not every run has, without the directories above them that all of these have in common.
 fn targets(runs: &[&RunRecord]) -> Vec<Option<String>> {
-    let has = |run: &RunRecord, name: &str| run.measured_targets().iter().any(|target| target.name == name);
+    let has = |run: &RunRecord, name: &str| places(run).iter().any(|target| target.name == name);
     let own = |run: &&RunRecord| -> Vec<String> {
-        let names = run.measured_targets().iter().map(|target| target.name.clone());
+        let names = places(run).iter().map(|target| target.name.clone());
         names.filter(|name| !runs.iter().all(|run| has(run, name))).collect()
     };
     let own: Vec<Vec<String>> = runs.iter().map(own).collect();
     let above = directory_above(own.iter().flatten());
-    let short = |name: &String| match above {
-        0 => name.clone(),
+    let joined = |names: &Vec<String>| names.iter().map(|name| below(name, above)).collect::<Vec<_>>();
+    own.iter().map(|names| Some(joined(names).join(", "))).collect()
+}
+
+/// Where a run works; to where it copies is told by itself.
+fn places(run: &RunRecord) -> &[TargetRecord] {
+    let targets = run.measured_targets();
+    if run.copy_to().is_some() { &targets[..targets.len().min(1)] } else { targets }
+}
+
+/// To where each run copies, shortened as targets are.
+fn copies(runs: &[&RunRecord]) -> Vec<Option<String>> {
+    let to: Vec<Option<String>> = runs.iter().map(|run| run.copy_to().map(str::to_owned)).collect();
+    let above = directory_above(to.iter().flatten());
+    to.iter().map(|to| Some(format!("copies to {}", below(to.as_ref()?, above)))).collect()
+}
+
+/// A name without so many bytes of directories above it.
+fn below(name: &str, above: usize) -> String {
+    match above {
+        0 => name.to_owned(),
         above => format!("…/{}", &name[above..]),
-    };
-    own.iter().map(|names| Some(names.iter().map(short).collect::<Vec<_>>().join(", "))).collect()
+    }
 }
 
 /// How many bytes of these names are a directory that all are in; 0 if that is the root, or there is none.

@@ -6,6 +6,7 @@ use iolag_analysis::figure::Figures;
 
 use super::bad_moments::bad_moments;
 use super::beside::beside;
+use super::copies::copies;
 use super::head::{answer, findings, proof, title};
 use super::memory::memory;
 use super::method::{commands, configuration, method};
@@ -80,6 +81,7 @@ fn write_static(
         page.raw("</header>\n<main>\n");
     }
     write_sweep(figures, page);
+    copies(report.runs, page);
     page.raw("<div id=\"answer\"></div>\n");
     page.raw("<section id=\"findings\"><h2>What was found</h2>\n");
     for (run, name) in report.runs.iter().zip(names) {

@@ -1,5 +1,6 @@
 //! Runs as JSON: what was measured and judged of one, and the list of them.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use iolag_analysis::RunAnalysis;
@@ -21,8 +22,10 @@ struct Document<'a, T> {
 struct RunHead<'a> {
     id: &'a RunId,
     campaign: &'a RunId,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    coordinates: &'a BTreeMap<String, String>,
     repetition: u32,
-    labels: &'a std::collections::BTreeMap<String, String>,
+    labels: &'a BTreeMap<String, String>,
     command: &'a [String],
     started_realtime_ns: Option<u64>,
     state: &'a RunState,
@@ -50,6 +53,7 @@ pub(crate) fn write_document<T: Serialize>(
     let run = RunHead {
         id: &run.id,
         campaign: &run.campaign,
+        coordinates: &run.coordinates,
         repetition: run.repetition,
         labels: &run.labels,
         command: &run.command,

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use iolag_analysis::{StreamAnalysis, StreamCopies, StreamPhase};
-use iolag_model::{Nanoseconds, Phase, RunState, counted, exact_bytes, format_duration};
+use iolag_analysis::{RunAnalysis, StreamAnalysis, StreamCopies, StreamPhase};
+use iolag_model::{Nanoseconds, Phase, RunRecord, RunState, counted, exact_bytes, format_duration};
 
-use super::matrix::{Copied, CopyKind, matrix};
+use super::matrix::{Copied, CopyKind, CopyMatrix};
 use crate::text::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
 use crate::words::numbers::{NOTHING, percentage, throughput};
 
@@ -28,6 +28,26 @@ pub struct StreamRun<'a> {
     pub repetition: u32,
     /// What was found out.
     pub analysis: &'a StreamAnalysis,
+}
+
+impl<'a> StreamRun<'a> {
+    /// That of a stored run, by what tells it from others of its campaign; nothing of another workload.
+    pub(crate) fn of(record: &'a RunRecord, analysis: &'a RunAnalysis) -> Option<Self> {
+        let (RunAnalysis::Stream(analysis), Some(spec)) = (analysis, record.spec.workload.stream()) else {
+            return None;
+        };
+        let side = ["side", "target"].into_iter().find_map(|name| record.coordinates.get(name));
+        Some(Self {
+            id: record.id.as_str(),
+            target: side.unwrap_or(&analysis.target),
+            copy_to: record.copy_to(),
+            state: &record.state,
+            clients: record.spec.clients,
+            block_bytes: spec.block_bytes,
+            repetition: record.repetition,
+            analysis,
+        })
+    }
 }
 
 /// Throughput of each phase, what the processors took of its time, and how long caches were made ready for it.
@@ -103,22 +123,25 @@ fn drop_time(analysis: &StreamAnalysis) -> Option<Nanoseconds> {
     analysis.stages.iter().filter_map(|stage| Some(stage.caches?.time_ns)).max()
 }
 
-/// A matrix for each number of clients and size of blocks; nothing of a campaign without copies between targets.
 fn copies_text(runs: &[StreamRun<'_>], colour: Colour) -> String {
+    let told = |copies: &CopyMatrix| {
+        let (heading, unit, table) = (CopyMatrix::HEADING, CopyMatrix::UNIT, copies.table().render(colour));
+        format!("\n{heading}, in {unit}: {}\n\n{table}", copies.of)
+    };
+    copy_matrices(runs).iter().map(told).collect()
+}
+
+/// A matrix for each number of clients and size of blocks; nothing of a campaign without copies between targets.
+pub(crate) fn copy_matrices(runs: &[StreamRun<'_>]) -> Vec<CopyMatrix> {
     let between: Vec<&StreamRun<'_>> = runs.iter().filter(|run| run.copy_to.is_some()).collect();
     let variants: BTreeSet<(u32, u64)> = between.iter().map(|run| (run.clients, run.block_bytes)).collect();
-    let mut text = String::new();
-    for (clients, block_bytes) in variants {
+    let of_variant = |(clients, block_bytes): (u32, u64)| {
         let own = between.iter().filter(|run| (run.clients, run.block_bytes) == (clients, block_bytes));
         let copies: Vec<Copied<'_>> = own.flat_map(|run| copied(run)).collect();
-        text.push_str(&format!(
-            "\nCopied between the targets, in bytes per second (the median where there are several): {}, blocks of {}\n\n{}",
-            counted(u64::from(clients), "client", "clients"),
-            exact_bytes(block_bytes),
-            matrix(&copies).render(colour)
-        ));
-    }
-    text
+        let clients = counted(u64::from(clients), "client", "clients");
+        CopyMatrix::new(format!("{clients}, blocks of {}", exact_bytes(block_bytes)), &copies)
+    };
+    variants.into_iter().map(of_variant).collect()
 }
 
 fn copied<'a>(run: &'a StreamRun<'_>) -> impl Iterator<Item = Copied<'a>> {

@@ -25,20 +25,44 @@ pub(super) enum CopyKind {
     Clone,
 }
 
-/// A table of the medians.
-pub(super) fn matrix(copies: &[Copied<'_>]) -> Table {
-    let (from, to) = (in_order(copies.iter().map(|one| one.from)), in_order(copies.iter().map(|one| one.to)));
-    let mut names = columns([("  from", Side::Left)]);
-    names.extend(to.iter().map(|to| (format!("to {to}").into(), Side::Right)));
-    let mut table = Table::new(vec![ColumnGroup { title: String::new(), columns: names }]);
-    for from in from {
-        let of_pair = |to: &&str| {
-            let own = copies.iter().filter(|one| (one.from, one.to) == (from, *to));
-            Cell::new(in_words(&own.collect::<Vec<_>>()))
+/// What copies between targets came to, in words.
+pub(crate) struct CopyMatrix {
+    /// Of what.
+    pub(crate) of: String,
+    /// To where, in the order of the columns.
+    pub(crate) to: Vec<String>,
+    /// From where, and the median for each column.
+    pub(crate) rows: Vec<(String, Vec<String>)>,
+}
+
+impl CopyMatrix {
+    /// What stands above all of them.
+    pub(crate) const HEADING: &str = "Copied between the targets";
+    /// What the numbers are.
+    pub(crate) const UNIT: &str = "bytes per second (the median where there are several)";
+
+    pub(super) fn new(of: String, copies: &[Copied<'_>]) -> Self {
+        let (from, to) =
+            (in_order(copies.iter().map(|one| one.from)), in_order(copies.iter().map(|one| one.to)));
+        let of_pair = |from: &str, to: &str| {
+            let own = copies.iter().filter(|one| (one.from, one.to) == (from, to));
+            in_words(&own.collect::<Vec<_>>())
         };
-        table.row(std::iter::once(Cell::new(format!("  {from}"))).chain(to.iter().map(of_pair)).collect());
+        let row = |from: &str| (from.to_owned(), to.iter().map(|to| of_pair(from, to)).collect());
+        let rows = from.into_iter().map(row).collect();
+        Self { of, rows, to: to.into_iter().map(str::to_owned).collect() }
     }
-    table
+
+    pub(super) fn table(&self) -> Table {
+        let mut names = columns([("  from", Side::Left)]);
+        names.extend(self.to.iter().map(|to| (format!("to {to}").into(), Side::Right)));
+        let mut table = Table::new(vec![ColumnGroup { title: String::new(), columns: names }]);
+        for (from, cells) in &self.rows {
+            let first = Cell::new(format!("  {from}"));
+            table.row(std::iter::once(first).chain(cells.iter().map(Cell::new)).collect());
+        }
+        table
+    }
 }
 
 fn in_order<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
@@ -80,7 +104,7 @@ mod tests {
             copied("/b", "/a", 300.0, CopyKind::Moved),
             copied("/a", "/b", 7.0, CopyKind::Moved),
         ];
-        let text = matrix(&copies).render(Colour::Never);
+        let text = CopyMatrix::new(String::new(), &copies).table().render(Colour::Never);
         let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
         assert_eq!(lines[0], ["from", "to", "/b", "to", "/a"]);
         assert_eq!(lines[1], ["/b", "62.5", "GiB/s", "(clone)", "200", "MiB/s"]);

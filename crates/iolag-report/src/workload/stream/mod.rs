@@ -3,5 +3,5 @@
 pub(super) mod campaign;
 mod described;
 mod judged;
-mod matrix;
+pub(super) mod matrix;
 pub(super) mod text;

@@ -181,7 +181,7 @@ fn between_targets_each_pair_has_a_run_and_both_are_left_as_they_were() {
         "write,copy",
         "--verify",
     ];
-    let said = user.fine(&words);
+    let said = user.fine(&[&words[..], &["--report", "page.html", "--json", "all.json"]].concat());
     assert!(said.output.contains("Copied between the targets, in bytes per second"), "{said:?}");
     for (from, to) in [(&a, &a), (&a, &b), (&b, &a), (&b, &b)] {
         assert!(
@@ -195,6 +195,27 @@ fn between_targets_each_pair_has_a_run_and_both_are_left_as_they_were() {
     for place in [&a, &b] {
         assert_eq!(std::fs::read_dir(place).unwrap().count(), 0);
     }
+    // JSON, CSV and the page say where each copy went, too.
+    let all: Value = serde_json::from_str(&std::fs::read_to_string(user.path("all.json")).unwrap()).unwrap();
+    let pair = |run: &Value| {
+        ["target", "copy-to"].map(|name| run["run"]["coordinates"][name].as_str().unwrap().to_owned())
+    };
+    let pairs: Vec<[String; 2]> = all.as_array().unwrap().iter().map(pair).collect();
+    assert_eq!(pairs, [[&a, &a], [&a, &b], [&b, &a], [&b, &b]].map(|pair| pair.map(String::clone)));
+    for run in all.as_array().unwrap() {
+        let csv = user.fine(&["show", run["run"]["id"].as_str().unwrap(), "--format", "csv"]).output;
+        let (names, rows) = csv.split_once('\n').unwrap();
+        assert!(names.ends_with(",copy_to") && rows.lines().all(|row| row.ends_with(&pair(run)[1])), "{csv}");
+    }
+    let page = std::fs::read_to_string(user.path("page.html")).unwrap();
+    let matrix = &page[page.find("<h2>Copied between the targets</h2>").unwrap()..];
+    for (place, shown) in [(format!("<th scope=\"col\">to {a}</th>"), 1), (format!(">{b}</th><td>"), 1)] {
+        assert_eq!(matrix.matches(&place).count(), shown, "{place}");
+    }
+    assert!(
+        page.contains("…/a, copies to …/b, repetition") || page.contains("…/a, copies to …/b ("),
+        "{page}"
+    );
     let listed = user.fine(&["list"]).output;
     assert_eq!(listed.matches("stream, write, copy").count(), 4, "{listed}");
     let run = user.document("last");
