@@ -96,6 +96,12 @@ impl<K: Client> Client for CachesClient<K> {
         matches!(self.state, State::Inside) && self.inner.asks_again(request, done)
     }
 
+    fn explained(&mut self, said: &str) {
+        if matches!(self.state, State::Inside) {
+            self.inner.explained(said);
+        }
+    }
+
     fn met(&mut self, meeting: &Meeting, now: MonotonicTime) {
         match std::mem::replace(&mut self.state, State::Inside) {
             State::Beginning => self.state = State::Making(meeting.clone(), 0),

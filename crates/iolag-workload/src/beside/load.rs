@@ -139,6 +139,10 @@ impl<K: Client, C: LoadCourse> Client for LoadClient<K, C> {
         self.inner.asks_again(request, done)
     }
 
+    fn explained(&mut self, said: &str) {
+        self.inner.explained(said);
+    }
+
     fn met(&mut self, meeting: &Meeting, now: MonotonicTime) {
         if let State::Meeting(time, then) = self.state {
             self.course.tell(time, now);

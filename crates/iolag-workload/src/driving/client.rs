@@ -25,6 +25,9 @@ pub trait Client: Send {
         false
     }
 
+    /// What the target or a program said of the request that has failed just now.
+    fn explained(&mut self, _said: &str) {}
+
     /// All clients have met: the stage begins, or these are the values that they brought.
     fn met(&mut self, _meeting: &Meeting, _now: MonotonicTime) {}
 
@@ -45,6 +48,10 @@ impl<K: Client + ?Sized> Client for Box<K> {
 
     fn asks_again(&self, request: &Request, done: &Done) -> bool {
         (**self).asks_again(request, done)
+    }
+
+    fn explained(&mut self, said: &str) {
+        (**self).explained(said);
     }
 
     fn met(&mut self, meeting: &Meeting, now: MonotonicTime) {

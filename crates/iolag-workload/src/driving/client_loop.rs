@@ -346,6 +346,7 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
 
     #[cold]
     pub(super) fn record_message(&mut self, attempt: AttemptId, text: String) {
+        self.client.explained(&text);
         self.recorder.record_detail(&Detail { attempt, kind: DetailKind::Message, text });
     }
 }

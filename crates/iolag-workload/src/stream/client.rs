@@ -451,6 +451,7 @@ impl<P: FnMut() -> Nanoseconds + Send> Client for StreamClient<P> {
                 stage: stage.stage,
                 operation: request.operation,
                 code: done.completion.code,
+                said: None,
                 bytes: self.work.bytes,
             });
         }
@@ -459,6 +460,10 @@ impl<P: FnMut() -> Nanoseconds + Send> Client for StreamClient<P> {
     /// A file system that cannot tell what is shared has not failed.
     fn asks_again(&self, request: &Request, done: &Done) -> bool {
         request.operation == Operation::CopyShared && !done.completion.is_ok()
+    }
+
+    fn explained(&mut self, said: &str) {
+        self.ledger.explain(self.key.rank, said);
     }
 
     fn met(&mut self, _meeting: &Meeting, now: MonotonicTime) {

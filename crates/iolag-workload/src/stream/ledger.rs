@@ -9,7 +9,7 @@ use iolag_model::{FailureCode, Operation, StageIndex};
 pub struct StreamLedger(Arc<Mutex<Vec<StreamFault>>>);
 
 /// A stage that was broken off because something failed in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamFault {
     /// Whose.
     pub rank: u32,
@@ -19,6 +19,8 @@ pub struct StreamFault {
     pub operation: Operation,
     /// Why.
     pub code: FailureCode,
+    /// What a program said of it last.
+    pub said: Option<String>,
     /// Bytes that had been moved in the stage.
     pub bytes: u64,
 }
@@ -34,5 +36,14 @@ impl StreamLedger {
     #[cold]
     pub(super) fn note(&self, fault: StreamFault) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(fault);
+    }
+
+    /// Adds what was said of the last fault of a client.
+    #[cold]
+    pub(super) fn explain(&self, rank: u32, said: &str) {
+        let mut faults = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(fault) = faults.iter_mut().rfind(|fault| fault.rank == rank) {
+            fault.said.get_or_insert_with(|| said.to_owned());
+        }
     }
 }

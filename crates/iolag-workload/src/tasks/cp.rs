@@ -20,12 +20,15 @@ use rustix::process::{
 };
 
 use super::launching::compiler::{is_program, minimal_environment};
+use super::launching::last_words::LastWords;
 use super::launching::launch::{Launch, Program, Streams};
 
 /// How often is looked for its end where the kernel does not tell of it.
 const LOOK: Nanoseconds = Nanoseconds::from_milliseconds(1);
-/// Longer than this it does not complain.
-const SAID_BYTES_MAX: usize = 4096;
+/// How much of its complaints is read at once.
+const HEARD_BYTES: usize = 4096;
+/// How often in a row: 64 KiB, which a pipe holds.
+const HEARD_TIMES_MAX: usize = 16;
 
 /// The program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +62,7 @@ impl Cp {
         let streams = Streams::Files { input, output: fcntl_dupfd_cloexec(to, 3)?, errors };
         let id = Launch::new(&program, root.as_fd(), streams)?.start().map_err(|error| ProgramFailure {
             code: FailureCode::from_errno(error.raw_os_error().unwrap_or(libc::EIO)),
-            said: Some(format!("{} cannot be started: {error}", self.path.display())),
+            said: last_line(&format!("{} cannot be started: {error}", self.path.display())),
         })?;
         Ok(i32::try_from(id).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?)
     }
@@ -72,10 +75,11 @@ impl CopyProgram for Cp {
         to: BorrowedFd<'_>,
         until: MonotonicTime,
     ) -> Result<(), ProgramFailure> {
-        let (heard, errors) = pipe_with(PipeFlags::CLOEXEC)?;
-        ioctl_fionbio(&heard, true)?;
+        let (pipe, errors) = pipe_with(PipeFlags::CLOEXEC)?;
+        ioctl_fionbio(&pipe, true)?;
+        let mut complaints = Complaints { pipe: Some(pipe), last_words: LastWords::default() };
         let process = self.start(from, to, errors)?;
-        let is_late = !has_ended_by(process, until);
+        let is_late = !has_ended_by(process, until, &mut complaints);
         if is_late {
             // If it is gone meanwhile that shows in its status.
             let _ = kill_process(process, Signal::KILL);
@@ -83,20 +87,23 @@ impl CopyProgram for Cp {
         match end_of(process)?.exit_status() {
             Some(0) => Ok(()),
             None if is_late => Err(ProgramFailure { code: FailureCode::DEADLINE, said: None }),
-            _ => Err(ProgramFailure { code: FailureCode::EXIT, said: said(&heard) }),
+            _ => Err(ProgramFailure { code: FailureCode::EXIT, said: complaints.last_words.line() }),
         }
     }
 }
 
-/// Waits for its end, until then.
-fn has_ended_by(process: Pid, until: MonotonicTime) -> bool {
+/// Waits for its end, until then, and hears its complaints meanwhile: a program that nobody hears waits when a pipe is full of them.
+fn has_ended_by(process: Pid, until: MonotonicTime, complaints: &mut Complaints) -> bool {
     let descriptor = pidfd_open(process, PidfdFlags::empty());
     loop {
         let left = until.since(MonotonicClock.now());
         let ended = match &descriptor {
             Ok(descriptor) => {
-                let mut ends = [PollFd::new(descriptor, PollFlags::IN)];
-                matches!(poll(&mut ends, Some(&left.as_timespec())), Ok(1..))
+                let mut waited = vec![PollFd::new(descriptor, PollFlags::IN)];
+                waited.extend(complaints.pipe.as_ref().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+                // Interrupted or not, both are looked at.
+                let _ = poll(&mut waited, Some(&left.as_timespec()));
+                !waited[0].revents().is_empty()
             }
             Err(_) => {
                 MonotonicClock.sleep_until(MonotonicClock.now().after(LOOK.min(left)));
@@ -104,10 +111,39 @@ fn has_ended_by(process: Pid, until: MonotonicTime) -> bool {
                 !matches!(waitid(WaitId::Pid(process), look), Ok(None) | Err(Errno::INTR))
             }
         };
+        complaints.hear();
         if ended || left == Nanoseconds::ZERO {
             return ended;
         }
     }
+}
+
+/// What it complains of.
+struct Complaints {
+    /// Where it is heard, until nobody has the other end any more.
+    pipe: Option<OwnedFd>,
+    last_words: LastWords,
+}
+
+impl Complaints {
+    /// Hears what has been said, as much as a pipe holds: what the program has started may go on complaining without end.
+    fn hear(&mut self) {
+        let mut bytes = [0; HEARD_BYTES];
+        for _ in 0..HEARD_TIMES_MAX {
+            match self.pipe.as_ref().map(|pipe| read(pipe, &mut bytes)) {
+                Some(Ok(0)) => self.pipe = None,
+                Some(Ok(length)) => self.last_words.add(&bytes[..length]),
+                Some(Err(_)) | None => return,
+            }
+        }
+    }
+}
+
+/// As complaints are told.
+fn last_line(text: &str) -> Option<String> {
+    let mut words = LastWords::default();
+    words.add(text.as_bytes());
+    words.line()
 }
 
 /// What it ended with, which frees its number: only then its processor time is that of its parent's children.
@@ -119,14 +155,6 @@ fn end_of(process: Pid) -> Result<WaitIdStatus, Errno> {
             Err(errno) => return Err(errno),
         }
     }
-}
-
-/// The last line of its complaints.
-fn said(heard: &OwnedFd) -> Option<String> {
-    let mut bytes = [0; SAID_BYTES_MAX];
-    let read = read(heard, &mut bytes).ok()?;
-    let text = String::from_utf8_lossy(&bytes[..read]);
-    text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -176,6 +204,19 @@ mod tests {
         let cp = made_up(&place, "echo first >&2; echo 'no room left' >&2; exit 3");
         let failure = cp.copy(file.as_fd(), copy.as_fd(), late()).unwrap_err();
         assert_eq!((failure.code, failure.said.as_deref()), (FailureCode::EXIT, Some("no room left")));
+    }
+
+    #[test]
+    fn who_complains_more_than_a_pipe_holds_is_heard_to_the_end_and_tells_no_secret() {
+        let place = tempfile::tempdir().unwrap();
+        let (file, copy) = files(&place);
+        let cp = made_up(
+            &place,
+            "yes 'cannot read' | head -c 300000 >&2; printf 'at http://me:hush@host \\033[2J\\n' >&2; exit 1",
+        );
+        let failure = cp.copy(file.as_fd(), copy.as_fd(), late()).unwrap_err();
+        let said = Some("at http://me:***@host \u{fffd}[2J");
+        assert_eq!((failure.code, failure.said.as_deref()), (FailureCode::EXIT, said));
     }
 
     #[test]

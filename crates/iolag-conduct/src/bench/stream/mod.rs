@@ -5,7 +5,9 @@ pub(super) mod copying;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use iolag_model::{Standpoint, StreamEngine, StreamSpec, WorkloadSpec, exact_bytes, format_bytes};
+use iolag_model::{
+    FailureCode, Standpoint, StreamEngine, StreamSpec, WorkloadSpec, exact_bytes, format_bytes,
+};
 use iolag_workload::{Copies, CopyPlace, DriveEnd, StreamClient, StreamFault, StreamLedger, Workload};
 
 use crate::bench::Benched;
@@ -115,7 +117,12 @@ fn in_words(spec: &StreamSpec, fault: &StreamFault, floor: &Floor<'_>) -> String
     let place = place.map_or_else(String::new, |place| format!(" in {place}"));
     let (moved, all) = (format_bytes(fault.bytes), format_bytes(spec.file_bytes));
     let StreamFault { rank, operation, code, .. } = fault;
-    format!("client {rank} broke off{phase} after {moved} of {all}: {operation}{place} failed: {code}")
+    let said = fault.said.as_ref().map_or_else(String::new, |said| format!(": {said}"));
+    let how = match *code {
+        FailureCode::DEADLINE => "timed out: it was ended at its deadline".to_owned(),
+        code => format!("failed: {code}{said}"),
+    };
+    format!("client {rank} broke off{phase} after {moved} of {all}: {operation}{place} {how}")
 }
 
 #[cfg(test)]

@@ -187,7 +187,7 @@ fn a_full_disk_breaks_off_the_stage_and_what_was_written_is_read() {
         assert!(!told.contains(&"stream.fsync".to_owned()));
         let read: Vec<&String> = told.iter().filter(|told| told.starts_with("stream.read@")).collect();
         assert_eq!(read, ["stream.read@0+1000", "stream.read@1000+1000"]);
-        let [fault] = faults[..] else { panic!("{faults:?}") };
+        let [fault] = &faults[..] else { panic!("{faults:?}") };
         assert_eq!((fault.rank, fault.stage.0, fault.operation), (2, 1, Operation::StreamWrite));
         assert_eq!((fault.bytes, fault.code), (2000, FailureCode::from_errno(28)));
     }
@@ -300,6 +300,6 @@ fn a_copy_that_cannot_be_made_or_goes_no_further_leaves_nothing_open() {
     let copy = told.iter().position(|told| told == "stream.copy@2000+1000").unwrap();
     let expected = ["copy: stream.close-written", "stream.close", "[cleanup]", "copy: copy.shared"];
     assert_eq!(told[copy + 1..][..expected.len()], expected);
-    let [fault] = faults[..] else { panic!("{faults:?}") };
+    let [fault] = &faults[..] else { panic!("{faults:?}") };
     assert_eq!((fault.operation, fault.bytes), (Operation::StreamCopy, 2300));
 }

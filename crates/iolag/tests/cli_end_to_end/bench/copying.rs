@@ -90,9 +90,15 @@ fn the_processor_time_of_a_program_that_copies_counts() {
 #[test]
 fn a_program_that_fails_or_copies_too_little_or_does_not_end_makes_a_run_incomplete() {
     for (script, expected) in [
-        ("echo no room left >&2; exit 1", "broke off copy after 0 B of 64.0 KiB: stream.cp failed: "),
-        ("exec head -c 1000", "broke off copy after 0.98 KiB of 64.0 KiB: stream.cp failed: "),
-        ("echo $$ > \"$0.pid\"; exec sleep 600", "broke off copy after 0 B of 64.0 KiB: stream.cp failed: "),
+        (
+            "echo first >&2; echo no room at http://me:hush@host >&2; exit 1",
+            "0 B of 64.0 KiB: stream.cp failed: program failed: no room at http://me:***@host",
+        ),
+        ("exec head -c 1000", "0.98 KiB of 64.0 KiB: stream.cp failed: short transfer"),
+        (
+            "echo $$ > \"$0.pid\"; exec sleep 600",
+            "0 B of 64.0 KiB: stream.cp timed out: it was ended at its deadline",
+        ),
     ] {
         let user = with_cp(script);
         let mut command = copying(&user, &["cp", "-s", "64KiB", "--deadline", "1s", "-q"]);
@@ -100,7 +106,10 @@ fn a_program_that_fails_or_copies_too_little_or_does_not_end_makes_a_run_incompl
         let said = said(command);
         assert_eq!(said.code, 4, "{script}: {said:?}");
         let told = said.output.replace("\n  ", " ");
-        assert!(told.contains(expected), "{script}: {said:?}");
+        assert!(told.contains(&format!("broke off copy after {expected}")), "{script}: {said:?}");
+        let run = user.document("last");
+        let reason = run["run"]["state"]["reason"].as_str().unwrap();
+        assert!(reason.contains(expected), "{script}: {reason}");
         assert!(nothing_is_left(&user), "{script}: {said:?}");
         if let Ok(id) = std::fs::read_to_string(user.path("bin/cp.pid")) {
             let there = std::fs::read_to_string(format!("/proc/{}/cmdline", id.trim())).unwrap_or_default();
@@ -248,6 +257,9 @@ fn a_program_that_hangs_between_two_places_leaves_nothing_in_either() {
     command.args(["--deadline", "1s"]);
     let said = said(command);
     assert_eq!(said.code, 4, "{said:?}");
+    // Which of both the program waits for nobody knows.
+    let told = said.output.replace("\n  ", " ");
+    assert!(told.contains(&format!("stream.cp in {a} and {b} timed out")), "{said:?}");
     for place in [&a, &b] {
         assert_eq!(std::fs::read_dir(place).unwrap().count(), 0, "{said:?}");
     }
