@@ -138,7 +138,7 @@ fn try_measure(
         }
         (Ground::WorkingPlace, false) => Some(backend.reopen_place().map_err(sentence)?),
     };
-    let caches = prepare_caches(assignment, bench, place.as_ref())?;
+    let caches = prepare_caches(assignment, bench, place.as_ref(), copy_to.as_deref())?;
     place.into_iter().for_each(|place| tell_placed(outbox, 0, place));
     clients.clone().for_each(|client| exchange.prefault(client));
     if let Some(remark) = shared_tables(backend.as_ref(), clients.len()) {
@@ -182,6 +182,7 @@ fn prepare_caches(
     assignment: &BenchAssignment,
     bench: &dyn Benched,
     place: Option<&Place>,
+    copy_to: Option<&PosixBackend>,
 ) -> Result<Option<(Preparer, Making)>, String> {
     let (caches, target) = (assignment.spec.caches, assignment.target.directory());
     let Some(target) = target.filter(|_| !caches.is_asis()) else { return Ok(None) };
@@ -193,9 +194,11 @@ fn prepare_caches(
         }
         None => posix.open_target(),
     });
-    let directory = directory.map_err(|error| error.to_string())?;
+    // The copies in another target are of this run, too.
+    let directories = std::iter::once(directory).chain(copy_to.map(PosixBackend::open_directory));
+    let directories = directories.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
     let patience = patience(bench.bytes_held(assignment.spec.clients));
-    let made = Preparer::new((directory, bench.ground()), assignment.drop_command.as_deref(), patience);
+    let made = Preparer::new((directories, bench.ground()), assignment.drop_command.as_deref(), patience);
     made.map(Some).map_err(|failure| failure.sentence)
 }
 

@@ -15,18 +15,18 @@ use crate::messages::tell;
 /// How often is looked whether somebody asks.
 const LOOK: Nanoseconds = Nanoseconds::from_seconds(1);
 
-/// Serves; `directory` is the working directory, or the tree.
+/// Serves; `directories` are the working directories, or the tree.
 pub(super) fn serve(
-    (directory, ground): (OwnedFd, Ground),
+    (directories, ground): (Vec<OwnedFd>, Ground),
     drop_command: Option<&str>,
     mut inbox: Inbox,
     outbox: &Outbox,
 ) -> i32 {
-    let caches = PlaceCaches::new(directory);
+    let places: Vec<PlaceCaches> = directories.into_iter().map(PlaceCaches::new).collect();
     while !inbox.is_over() {
         match inbox.receive() {
             Some(line) => match serde_json::from_slice(&line) {
-                Ok(task) => tell(outbox, &perform_task((&caches, ground), drop_command, task)),
+                Ok(task) => tell(outbox, &perform_task((&places, ground), drop_command, task)),
                 Err(_) => return 70,
             },
             None => inbox.wait(LOOK),
@@ -35,17 +35,14 @@ pub(super) fn serve(
     0
 }
 
-fn perform_task((caches, ground): (&PlaceCaches, Ground), drop_command: Option<&str>, task: Task) -> Done {
+fn perform_task((places, ground): (&[PlaceCaches], Ground), drop_command: Option<&str>, task: Task) -> Done {
     let done = match task {
-        Task::Drop => drop_all((caches, ground), drop_command),
-        Task::Warm => caches.warm().map(|bytes| Done { bytes, ..Done::default() }),
-        Task::Look => caches.look().map(|look| Done {
-            // Of what is unknown nobody can say that it is not in memory.
-            errno: if look.unknown_files > 0 { libc::EOPNOTSUPP } else { 0 },
-            bytes: look.resident_bytes,
-            held_bytes: look.held_bytes,
-            ..Done::default()
-        }),
+        Task::Drop => drop_all((places, ground), drop_command),
+        Task::Warm => {
+            let bytes: std::io::Result<u64> = places.iter().map(PlaceCaches::warm).sum();
+            bytes.map(|bytes| Done { bytes, ..Done::default() })
+        }
+        Task::Look => look(places),
     };
     done.unwrap_or_else(|error| Done {
         errno: error.raw_os_error().unwrap_or(libc::EIO),
@@ -54,13 +51,29 @@ fn perform_task((caches, ground): (&PlaceCaches, Ground), drop_command: Option<&
     })
 }
 
-fn drop_all((caches, ground): (&PlaceCaches, Ground), drop_command: Option<&str>) -> std::io::Result<Done> {
+/// What is in memory of all places together.
+fn look(places: &[PlaceCaches]) -> std::io::Result<Done> {
+    let mut done = Done::default();
+    for caches in places {
+        let look = caches.look()?;
+        // Of what is unknown nobody can say that it is not in memory.
+        done.errno = if look.unknown_files > 0 { libc::EOPNOTSUPP } else { done.errno };
+        done.bytes += look.resident_bytes;
+        done.held_bytes += look.held_bytes;
+    }
+    Ok(done)
+}
+
+fn drop_all((places, ground): (&[PlaceCaches], Ground), drop_command: Option<&str>) -> std::io::Result<Done> {
     let switch = Path::new("/proc/sys/vm/drop_caches");
-    let method = match ground {
-        Ground::WorkingPlace => caches.drop_all(switch)?,
-        // Going through all files by themselves would bring their names and attributes into memory.
-        Ground::Tree => caches.drop_system(switch).map(|()| DropMethod::System)?,
-    };
+    let mut method = DropMethod::System;
+    for caches in places {
+        method = match ground {
+            Ground::WorkingPlace => caches.drop_all(switch)?,
+            // Going through all files by themselves would bring their names and attributes into memory.
+            Ground::Tree => caches.drop_system(switch).map(|()| DropMethod::System)?,
+        };
+    }
     let how = match method {
         DropMethod::System if ground == Ground::Tree => {
             "Caches were made cold by syncfs and drop_caches; how much of the tree is in memory is told by 256 of its files at most, evenly \

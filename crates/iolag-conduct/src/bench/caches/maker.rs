@@ -40,17 +40,17 @@ pub struct Making {
 }
 
 impl Preparer {
-    /// Forks the child, for a working directory or a tree. To be called as long as this process has one thread.
+    /// Forks the child, for working directories or a tree. To be called as long as this process has one thread.
     ///
     /// # Errors
     /// If there is no process for it.
     pub fn new(
-        (directory, ground): (OwnedFd, Ground),
+        (directories, ground): (Vec<OwnedFd>, Ground),
         drop_command: Option<&str>,
         patience: Nanoseconds,
     ) -> Result<(Self, Making), Failure> {
         let child = Messenger::fork("caches", Orphanage::Die, move |inbox, outbox| {
-            child::serve((directory, ground), drop_command, inbox, &outbox)
+            child::serve((directories, ground), drop_command, inbox, &outbox)
         })?;
         let (ask, asked) = channel();
         let making = Making { ask: Mutex::new(ask), held_bytes: Mutex::new(0) };

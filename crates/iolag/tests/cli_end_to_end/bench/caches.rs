@@ -56,6 +56,26 @@ fn what_a_stream_reads_is_out_of_memory_or_in_it_as_was_asked_for() {
 }
 
 #[test]
+fn what_was_copied_to_another_target_is_made_cold_or_warm_and_looked_at_too() {
+    let ((user, from), (_, to)) = (user(), user());
+    let [from, to] = [&from, &to].map(|place| place.path().to_str().unwrap());
+    for (state, is_resident) in [("cold", false), ("warm", true)] {
+        let words =
+            ["bench", "stream", from, to, "-s", "4MiB", "--phases", "write,copy,copy", "--caches", state];
+        let runs = document(&user, &words);
+        for run in runs.as_array().unwrap() {
+            let caches = caches(run);
+            let held: Vec<Option<u64>> =
+                caches[1..4].iter().map(|(_, one)| one["held_bytes"].as_u64()).collect();
+            assert_eq!(held, [Some(0), Some(4 << 20), Some(8 << 20)], "{caches:?}");
+            let resident = caches[3].1["resident_bytes"].as_u64().unwrap();
+            assert_eq!(resident > 6 << 20, is_resident, "{caches:?}");
+            assert!(is_resident || resident < 1 << 20, "{caches:?}");
+        }
+    }
+}
+
+#[test]
 fn every_bench_measures_what_is_cold_before_each_iteration() {
     let (user, directory) = user();
     let directory = directory.path().to_str().unwrap();
