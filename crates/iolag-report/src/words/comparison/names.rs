@@ -4,11 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use iolag_analysis::compare::{ComparedTable, RowKey};
 use iolag_analysis::joined;
-use iolag_model::{counted, is_steering};
+use iolag_model::{RunRecord, counted, is_steering};
 use unicode_width::UnicodeWidthStr;
 
 /// Columns of a terminal that a name has at most, in sentences, too.
 const NAME_MOST: usize = 40;
+
+/// Places that are wider are told without the directories below, if these are the same of all.
+const PLACE_MOST: usize = 16;
+/// Coordinates that are places.
+const PLACES: [&str; 2] = [RunRecord::COPY_TO, "target"];
 
 /// The names of the sides of a table.
 pub(crate) struct SideNames {
@@ -117,6 +122,32 @@ fn shortened_by(name: &str, beginning: usize) -> String {
     }
 }
 
+/// Places by what tells them apart: without the directories above them that all have in common, and, where that leaves them long, without those
+/// below.
+fn short_places(places: &[String]) -> Vec<String> {
+    let beginning = common_beginning(places);
+    let short = places.iter().map(|place| shortened_by(place, beginning));
+    if short.clone().all(|place| place.width() <= PLACE_MOST) {
+        return short.collect();
+    }
+    let ending = common_ending(places, beginning);
+    let without = |place: String| format!("{}/…", &place[..place.len() - ending]);
+    short.map(|place| if ending > 0 { without(place) } else { place }).collect()
+}
+
+/// How many bytes all places end with behind so many, from the end of a name on.
+fn common_ending(places: &[String], beginning: usize) -> usize {
+    let Some((first, others)) = places.split_first().filter(|(_, others)| !others.is_empty()) else {
+        return 0;
+    };
+    let rest = &first[beginning..];
+    let ends = rest.match_indices('/').map(|(at, _)| &rest[at..]).filter(|end| end.len() < rest.len());
+    let is_shared = |end: &&str| {
+        others.iter().all(|other| other[beginning..].strip_suffix(end).is_some_and(|left| !left.is_empty()))
+    };
+    ends.into_iter().find(is_shared).map_or(0, str::len)
+}
+
 /// What rows are called.
 pub(crate) struct RowNames {
     /// What all rows have in common besides what is measured.
@@ -141,11 +172,22 @@ impl RowNames {
         let mut common: BTreeSet<(&str, &str)> =
             all.iter().flatten().map(|(name, value)| (*name, *value)).collect();
         common.retain(is_common);
+        let short: BTreeMap<(&str, &str), String> = PLACES
+            .into_iter()
+            .flat_map(|name| {
+                let places: BTreeSet<&str> =
+                    all.iter().filter_map(|parts| parts.get(name).copied()).collect();
+                let short = short_places(&places.iter().map(|place| (*place).to_owned()).collect::<Vec<_>>());
+                places.into_iter().map(move |place| (name, place)).zip(short).collect::<Vec<_>>()
+            })
+            .collect();
         // A stat of a set-up is not that of a tree.
         let is_of_several =
             |key: &RowKey| keys.iter().any(|other| other.cell == key.cell && other.workload != key.workload);
         let name = |(key, parts): (&&RowKey, &BTreeMap<&str, &str>)| {
-            let own = parts.iter().filter(|(name, value)| !common.contains(&(**name, **value)));
+            let own = parts.iter().map(|(name, value)| (*name, *value)).filter(|part| !common.contains(part));
+            let own =
+                own.map(|(name, value)| (name, short.get(&(name, value)).map_or(value, String::as_str)));
             let workload = is_of_several(key).then(|| plain(&key.workload));
             named(key, workload.into_iter().chain(own.map(|(name, value)| part_in_words(name, value))))
         };
@@ -182,6 +224,7 @@ fn part_in_words(name: &str, value: &str) -> String {
         ("clients", Ok(clients)) => counted(clients, "client", "clients"),
         ("objects", Ok(objects)) => counted(objects, "object", "objects"),
         ("target", _) => plain(value),
+        (RunRecord::COPY_TO, _) => plain(&format!("to {value}")),
         _ => plain(&format!("{name}={value}")),
     }
 }
@@ -207,5 +250,23 @@ mod tests {
         assert_eq!(short(&["x=ä", "x=ö", "x=ä"]), ["ä", "ö", "ä"]);
         assert_eq!(cut("/very/long/目録目録", 13), "/very/…目録目録".replace("目録目録", "録目録"));
         assert_eq!(plain("a\u{1b}[2J\u{202e}b\n"), "a\u{fffd}[2J\u{fffd}b\u{fffd}");
+    }
+
+    #[test]
+    fn places_are_as_long_as_it_takes_to_tell_them_apart() {
+        let short = |places: &[&str]| {
+            short_places(&places.iter().map(|place| (*place).to_owned()).collect::<Vec<_>>())
+        };
+        assert_eq!(short(&["/mnt/btrfs/me", "/mnt/ext4/me"]), ["…/btrfs/me", "…/ext4/me"]);
+        assert_eq!(
+            short(&["/mnt/candidate-native/bench/me", "/mnt/candidate-noisy/bench/me"]),
+            ["…/candidate-native/…", "…/candidate-noisy/…"]
+        );
+        assert_eq!(short(&["/data/of/a/project/x", "/scratch/of/a/project/x"]), ["/data/…", "/scratch/…"]);
+        let long = ["/data/of/a/project", "/scratch/of/a/project/x"];
+        assert_eq!(short(&long), long, "nothing is common to them");
+        assert_eq!(short(&["/a/long/place/by/itself"]), ["/a/long/place/by/itself"]);
+        let within = ["/mnt/a-long-directory", "/mnt/a-long-directory/below"];
+        assert_eq!(short(&within), ["…/a-long-directory", "…/a-long-directory/below"]);
     }
 }

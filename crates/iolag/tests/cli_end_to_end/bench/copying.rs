@@ -198,6 +198,10 @@ fn between_targets_each_pair_has_a_run_and_both_are_left_as_they_were() {
             "{from} to {to}: {said:?}"
         );
     }
+    // The comparison of the targets names the places of copies as it does its sides.
+    for row in ["stream.write, to …/a  ", "stream.copy, to …/b  "] {
+        assert!(said.output.contains(&format!("\n  {row}")), "{row}: {said:?}");
+    }
     let told = said.output.replace("\n      ", " ");
     assert_eq!(told.matches("lie on one file system").count(), 2, "{said:?}");
     assert!(said.errors.contains(&format!("measuring {a}, copies to {b}, with 2 clients")), "{said:?}");
