@@ -148,7 +148,7 @@ impl Remembered<'_> {
         let mut facts: BTreeMap<String, String> =
             self.target.file_system.as_ref().map(facts_of_file_system).unwrap_or_default();
         facts.extend(self.record.labels.iter().map(|label| named(Configuration::LABEL, label)));
-        facts.extend(self.coordinates().map(|coordinate| named("coordinate ", coordinate)));
+        facts.extend(self.coordinates().map(|coordinate| named(Configuration::COORDINATE, coordinate)));
         let machine = &self.record.environment;
         let told = [
             (Configuration::OPTIONS, fingerprint_of(&self.record.spec)),

@@ -168,7 +168,7 @@ fn unit(local: &LocalTime, host: &str, begin: WallTime, configuration: Option<&C
         let facts = configuration.into_iter().flat_map(|one| &one.facts);
         facts.filter_map(|(name, value)| Some((name.strip_prefix(kind)?.to_owned(), value.clone()))).collect()
     };
-    let mut coordinates = of("coordinate ");
+    let mut coordinates = of(Configuration::COORDINATE);
     coordinates.insert(HOST.to_owned(), host.to_owned());
     let mut facts = BTreeMap::from([(Fact::Host, host.to_owned())]);
     facts.extend(configuration.map(facts_of_host).unwrap_or_default());

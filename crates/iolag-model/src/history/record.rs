@@ -141,6 +141,9 @@ impl Configuration {
     /// What stands before the name of a label in the fact that a run of a benchmark had it.
     pub const LABEL: &str = "label ";
 
+    /// The same of a coordinate, which tells its run from others of a campaign.
+    pub const COORDINATE: &str = "coordinate ";
+
     /// The options of a benchmark; absent of what a watch found.
     pub fn options(&self) -> Option<&str> {
         self.facts.get(Self::OPTIONS).map(String::as_str)
@@ -148,8 +151,23 @@ impl Configuration {
 
     /// The labels of the runs of a benchmark, with their values.
     pub fn labels(&self) -> impl Iterator<Item = (&str, &str)> {
-        let label = |(fact, value)| Some((str::strip_prefix(fact, Self::LABEL)?, value));
-        self.facts.iter().map(|(fact, value)| (fact.as_str(), value.as_str())).filter_map(label)
+        self.named(Self::LABEL)
+    }
+
+    /// The coordinates of the runs of a benchmark, with their values.
+    pub fn coordinates(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.named(Self::COORDINATE)
+    }
+
+    fn named(&self, kind: &'static str) -> impl Iterator<Item = (&str, &str)> {
+        let named = move |(fact, value)| Some((str::strip_prefix(fact, kind)?, value));
+        self.facts.iter().map(|(fact, value)| (fact.as_str(), value.as_str())).filter_map(named)
+    }
+
+    /// Whether what differs between them is a change: runs with other coordinates are other series.
+    pub fn is_of_same(&self, other: &Self) -> bool {
+        let is_same_place = (&self.host, &self.target) == (&other.host, &other.target);
+        is_same_place && self.coordinates().eq(other.coordinates())
     }
 }
 

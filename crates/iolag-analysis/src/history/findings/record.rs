@@ -12,10 +12,10 @@ pub(crate) fn findings_of_record(analysis: &HistoryAnalysis) -> Vec<HistoryFindi
     changed.chain(gaps(analysis)).collect()
 }
 
-/// What changed from the configuration before on the same host and target.
+/// What changed from the configuration before on the same host and target, of benchmarks at the same coordinates.
 fn configuration(analysis: &HistoryAnalysis, new: &Configuration) -> Option<HistoryFinding> {
-    let same_place = |old: &&Configuration| old.host == new.host && old.target == new.target;
-    let before = analysis.configurations.iter().filter(same_place).take_while(|old| *old != new).last()?;
+    let same = |old: &&Configuration| old.is_of_same(new);
+    let before = analysis.configurations.iter().filter(same).take_while(|old| *old != new).last()?;
     let mut names: Vec<&String> = before.facts.keys().chain(new.facts.keys()).collect();
     names.sort_unstable();
     names.dedup();

@@ -148,12 +148,11 @@ fn configurations(report: &HistoryReport<'_>, page: &mut Markup) {
     page.raw(
         "<th scope=\"col\">Where</th><th scope=\"col\">Facts, or what changed</th></tr></thead>\n<tbody>\n",
     );
-    let mut before: BTreeMap<(&str, &str), &Configuration> = BTreeMap::new();
     for (index, one) in all.iter().enumerate() {
-        let previous = before.insert((&one.host, &one.target), one);
         if index < left_out {
             continue;
         }
+        let previous = all[..index].iter().rfind(|before| before.is_of_same(one));
         let place = sorted([one.host.as_str(), one.target.as_str()].into_iter());
         let place = if one.target.is_empty() { one.host.clone() } else { place.join(" ") };
         page.raw("<tr><td>").text(&one.first_seen.in_words()).raw("</td><td>").text(&place).raw("</td><td>");

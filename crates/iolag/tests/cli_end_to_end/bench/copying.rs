@@ -240,6 +240,25 @@ fn between_targets_each_pair_has_a_run_and_both_are_left_as_they_were() {
 }
 
 #[test]
+fn a_history_takes_no_other_place_of_copies_for_a_change() {
+    let user = User::new();
+    let (a, b) = (user.directory("a"), user.directory("b"));
+    let phases = ["-s", "64KiB", "--phases", "write,copy", "-q", "--history", "h.sqlite"];
+    let measure = |more: &[&str]| user.fine(&[&["bench", "stream", "a", "b"], &phases[..], more].concat());
+    (0..2).for_each(|_| drop(measure(&[])));
+    let shown = || user.fine(&["show", "history", "--history", "h.sqlite"]).output;
+    let told = shown();
+    for to in [&a, &b] {
+        assert_eq!(told.matches(&format!("stream.copy, block 1MiB, clients 1, copy-to {to} ")).count(), 2);
+    }
+    assert!(!told.contains("changed"), "{told}");
+    // Another label is one, of each pair by itself.
+    measure(&["--label", "mount=new"]);
+    let told = shown().replace("\n      ", " ");
+    assert!(told.contains("label mount") && !told.contains("coordinate copy-to"), "{told}");
+}
+
+#[test]
 fn a_program_that_hangs_between_two_places_leaves_nothing_in_either() {
     let user = with_cp("exec sleep 600");
     let (a, b) = (user.directory("a"), user.directory("b"));
