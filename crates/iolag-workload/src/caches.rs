@@ -114,6 +114,12 @@ impl<K: Client> Client for CachesClient<K> {
         }
     }
 
+    fn starts(&mut self) {
+        if matches!(self.state, State::Inside) {
+            self.inner.starts();
+        }
+    }
+
     fn last_note(&mut self) -> Option<Note> {
         self.inner.last_note()
     }

@@ -8,14 +8,12 @@ use iolag_backend::{
 };
 use iolag_keeper::Exchange;
 use iolag_model::{
-    CacheState, ClientId, Durability, MonotonicClock, Nanoseconds, Role, RunSpec, StageRecord, StreamIo,
-    Verification,
+    CacheState, ClientId, Durability, MonotonicClock, Role, RunSpec, StageRecord, StreamIo, Verification,
 };
 use iolag_workload::{
     CachesClient, Client, ClientLoop, DriveEnd, DriveOptions, IfNotOpen, Job, LoadClient, Opened,
     run_threads, workload,
 };
-use rustix::time::{ClockId, clock_gettime};
 
 /// A target that is ready to be measured.
 pub(super) struct Floor<'a> {
@@ -52,25 +50,6 @@ pub(super) struct Sessions {
     /// The tree that is read, if it is one.
     pub tree: Option<Arc<Tree>>,
     pub through: fn(Box<dyn Session>) -> Box<dyn Session>,
-}
-
-/// What the processors have done for this process until now, all its threads together, and for those of its children that have ended and
-/// been waited for.
-pub(super) fn processor_time() -> Nanoseconds {
-    let taken = clock_gettime(ClockId::ProcessCPUTime);
-    let own = taken.tv_sec as u64 * 1_000_000_000 + taken.tv_nsec as u64;
-    Nanoseconds(own.saturating_add(time_of_children().0))
-}
-
-fn time_of_children() -> Nanoseconds {
-    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the kernel writes one record to memory that is there for it; zeroes are a valid record too.
-    let usage = unsafe {
-        libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr());
-        usage.assume_init()
-    };
-    let taken = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
-    Nanoseconds(taken(usage.ru_utime) + taken(usage.ru_stime))
 }
 
 impl Default for Sessions {
@@ -175,7 +154,7 @@ mod tests {
     use iolag_backend::{
         Capabilities, Description, Inventory, Leftover, Place, Request, Target, WORKING_NAME,
     };
-    use iolag_model::{MonotonicTime, OnHang, PlaceMaker, TagKind};
+    use iolag_model::{MonotonicTime, Nanoseconds, OnHang, PlaceMaker, TagKind};
     use iolag_workload::{Done, MetadataOptions, Step};
     use std::sync::Mutex;
 

@@ -17,6 +17,7 @@ mod lustre_requests;
 pub mod machine;
 pub mod memory;
 mod mountstats;
+pub(crate) mod processors;
 mod striping;
 
 use std::fs::File;

@@ -1,9 +1,23 @@
 //! Numbers and moments as people read them in tables.
 
-use iolag_model::{WallTime, format_bytes, format_count};
+use iolag_model::{Nanoseconds, WallTime, format_bytes, format_count};
 
 /// What stands where there is nothing.
 pub(crate) const NOTHING: &str = "–";
+
+/// `60 %`: what the processors did of the time that passed, 100 % being one all the time; of too short a time there is no share.
+pub(crate) fn processor_share(share: Option<f64>, taken: Option<Nanoseconds>) -> String {
+    match (share, taken) {
+        (Some(share), _) => format!("{} %", percentage(share * 100.0)),
+        (None, Some(_)) => "too short".to_owned(),
+        (None, None) => NOTHING.to_owned(),
+    }
+}
+
+/// ` at 60 %`, or nothing.
+pub(crate) fn at_share(share: Option<f64>) -> String {
+    share.map_or_else(String::new, |share| format!(" at {} %", percentage(share * 100.0)))
+}
 
 /// A percentage with a decimal only where it matters, but as many as it takes to tell what is rare from what never happened.
 pub(crate) fn percentage(percent: f64) -> String {
@@ -74,6 +88,15 @@ mod tests {
     fn what_is_rare_is_not_nothing() {
         let told = [0.0, 0.000_01, 0.000_38, 0.004, 0.0096, 0.02, 0.5, 3.0, 12.4].map(percentage);
         assert_eq!(told, ["0", "<0.0001", "0.0004", "0.004", "0.01", "0.02", "0.5", "3", "12"]);
+    }
+
+    #[test]
+    fn what_processors_did_of_too_short_a_time_is_no_number() {
+        let taken = Some(Nanoseconds(7));
+        let told = [(Some(0.5), taken), (None, taken), (None, None)]
+            .map(|(share, taken)| processor_share(share, taken));
+        assert_eq!(told, ["50 %", "too short", NOTHING]);
+        assert_eq!([at_share(Some(1.98)), at_share(None)], [" at 198 %", ""]);
     }
 
     #[test]

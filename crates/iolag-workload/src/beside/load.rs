@@ -156,6 +156,10 @@ impl<K: Client, C: LoadCourse> Client for LoadClient<K, C> {
         self.inner.met(meeting, now);
     }
 
+    fn starts(&mut self) {
+        self.inner.starts();
+    }
+
     fn last_note(&mut self) -> Option<Note> {
         self.inner.last_note()
     }

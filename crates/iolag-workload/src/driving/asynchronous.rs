@@ -202,6 +202,7 @@ async fn ask<R: Recorder, K: Client, N: Coordinator, C: Clock>(
         (Some(moment), _) => pause(client, waiter, moment).await,
         (None, Some(beginning)) => {
             begin_together(client, waiter, beginning.moment).await;
+            client.starts();
             intended = Some(beginning.moment);
         }
         (None, None) => {}

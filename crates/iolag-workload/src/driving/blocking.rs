@@ -115,6 +115,7 @@ fn wait_to_start<R: Recorder, K: Client, C: Clock>(
     match (intended, client.beginning.take()) {
         (None, Some(beginning)) => {
             wait_together(clock, beginning);
+            client.starts();
             beginning.moment
         }
         (intended, _) => {

@@ -31,6 +31,9 @@ pub trait Client: Send {
     /// All clients have met: the stage begins, or these are the values that they brought.
     fn met(&mut self, _meeting: &Meeting, _now: MonotonicTime) {}
 
+    /// The first request since they met is about to start: they have waited for each other.
+    fn starts(&mut self) {}
+
     /// What is still to be recorded when the client is stopped; asked until there is nothing.
     fn last_note(&mut self) -> Option<Note> {
         None
@@ -56,6 +59,10 @@ impl<K: Client + ?Sized> Client for Box<K> {
 
     fn met(&mut self, meeting: &Meeting, now: MonotonicTime) {
         (**self).met(meeting, now);
+    }
+
+    fn starts(&mut self) {
+        (**self).starts();
     }
 
     fn last_note(&mut self) -> Option<Note> {
@@ -120,7 +127,7 @@ pub struct Note {
 }
 
 impl Note {
-    /// What the processors did in a stage that began then, for all clients of the process.
+    /// What the processors did in a stage that began then, for all clients of the process that are done.
     pub fn processor_time(begin: MonotonicTime, taken: Nanoseconds) -> Self {
         // The loop gives it its attempt.
         let attempt = AttemptId::new(ClientId(0), 0);

@@ -217,6 +217,10 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
         self.client.met(meeting, meeting.begin);
     }
 
+    pub(super) fn starts(&mut self) {
+        self.client.starts();
+    }
+
     pub(super) fn record_note(&mut self, note: &Note) {
         let attempt = match note.number {
             Some(number) => AttemptId::new(self.options.client, number.get()),

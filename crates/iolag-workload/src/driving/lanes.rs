@@ -92,6 +92,7 @@ impl<R: Recorder, K: Client, S: LaneSession + ?Sized, N: Coordinator, C: Clock> 
             (Some(moment), _) => self.wait_until(moment),
             (None, Some(beginning)) => {
                 wait_together(self.clock, beginning);
+                self.client.starts();
                 intended = Some(beginning.moment);
             }
             (None, None) => {}

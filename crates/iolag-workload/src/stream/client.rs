@@ -19,9 +19,10 @@ use iolag_model::{
 
 use super::ledger::{StreamFault, StreamLedger};
 use super::order::RandomOrder;
-use crate::{Client, Done, Note, Step};
+use crate::processors::{ProcessorClocks, ProcessorMeter, ProcessorTimes};
+use crate::{Client, Done, Step};
 
-/// One client; `P` tells how long the processors have worked for its process until now.
+/// One client.
 #[derive(Debug)]
 pub struct StreamClient<P> {
     spec: StreamSpec,
@@ -29,7 +30,7 @@ pub struct StreamClient<P> {
     key: ObjectKey,
     copies: Copies,
     stages: Arc<[StageRecord]>,
-    processor_time: P,
+    processors: ProcessorMeter<P>,
     ledger: StreamLedger,
     /// The stage that is next, or goes on.
     place: usize,
@@ -87,8 +88,6 @@ enum State {
 struct Work {
     course: Course,
     begin: MonotonicTime,
-    /// When its first operation had ended: before, the client waited for the others, if need be actively.
-    processor_time: Option<Nanoseconds>,
     asked: u64,
     synced: u64,
     bytes: u64,
@@ -101,17 +100,7 @@ struct Work {
 
 impl Work {
     const fn new(course: Course, begin: MonotonicTime) -> Self {
-        Self {
-            course,
-            begin,
-            processor_time: None,
-            asked: 0,
-            synced: 0,
-            bytes: 0,
-            failed_at: None,
-            failed: false,
-            is_made: false,
-        }
+        Self { course, begin, asked: 0, synced: 0, bytes: 0, failed_at: None, failed: false, is_made: false }
     }
 }
 
@@ -136,7 +125,7 @@ impl Course {
     }
 }
 
-impl<P: FnMut() -> Nanoseconds> StreamClient<P> {
+impl<P: ProcessorClocks> StreamClient<P> {
     /// The client with this rank, of a run with this seed.
     pub fn new(
         spec: &StreamSpec,
@@ -144,7 +133,7 @@ impl<P: FnMut() -> Nanoseconds> StreamClient<P> {
         copies: Copies,
         stages: Arc<[StageRecord]>,
         ledger: StreamLedger,
-        processor_time: P,
+        processors: Arc<ProcessorTimes<P>>,
     ) -> Self {
         Self {
             spec: spec.clone(),
@@ -152,7 +141,7 @@ impl<P: FnMut() -> Nanoseconds> StreamClient<P> {
             key: ObjectKey { rank, dataset: 0, index: 0 },
             copies,
             stages,
-            processor_time,
+            processors: ProcessorMeter::new(processors),
             ledger,
             place: 0,
             state: State::Before,
@@ -333,9 +322,10 @@ impl<P: FnMut() -> Nanoseconds> StreamClient<P> {
             self.extent = Some(written.min(self.spec.file_bytes).div_ceil(self.spec.block_bytes.max(1)));
         }
         self.state = State::Ending;
-        let Some(before) = self.work.processor_time else { return self.leave_stage() };
-        let taken = Nanoseconds((self.processor_time)().0.saturating_sub(before.0));
-        Step::Note(Note::processor_time(self.work.begin, taken))
+        match self.processors.end(self.place, self.work.begin) {
+            Some(note) => Step::Note(note),
+            None => self.leave_stage(),
+        }
     }
 
     const fn leave_stage(&mut self) -> Step {
@@ -382,7 +372,7 @@ impl<P: FnMut() -> Nanoseconds> StreamClient<P> {
     }
 }
 
-impl<P: FnMut() -> Nanoseconds + Send> Client for StreamClient<P> {
+impl<P: ProcessorClocks> Client for StreamClient<P> {
     fn next(&mut self, now: MonotonicTime) -> Step {
         if self.flying > 0 && self.state != State::InBlocks {
             return Step::Pause { until: now };
@@ -421,9 +411,6 @@ impl<P: FnMut() -> Nanoseconds + Send> Client for StreamClient<P> {
     }
 
     fn completed(&mut self, request: &Request, done: &Done) {
-        if self.work.processor_time.is_none() {
-            self.work.processor_time = Some((self.processor_time)());
-        }
         let is_block = request.operation.moves_blocks();
         self.work.bytes += if is_block { done.completion.bytes } else { 0 };
         self.flying -= 1;
@@ -469,6 +456,10 @@ impl<P: FnMut() -> Nanoseconds + Send> Client for StreamClient<P> {
     fn met(&mut self, _meeting: &Meeting, now: MonotonicTime) {
         self.work = Work::new(self.course(), now);
         self.state = State::Begun;
+    }
+
+    fn starts(&mut self) {
+        self.processors.start(self.place);
     }
 }
 

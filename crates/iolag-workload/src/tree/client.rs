@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use iolag_backend::{ObjectKey, Request, Tree};
 use iolag_model::{Meeting, MonotonicTime, Nanoseconds, Operation, Phase, StageRecord, TreeSpec};
 
-use crate::{Client, Done, Note, Step};
+use crate::processors::{ProcessorClocks, ProcessorMeter, ProcessorTimes};
+use crate::{Client, Done, Step};
 
 /// What a client has to know of a tree.
 pub trait Names: Send {
@@ -64,7 +65,7 @@ impl TreeTurns {
     }
 }
 
-/// One client; `P` tells how long the processors have worked for its process until now.
+/// One client.
 #[derive(Debug)]
 pub struct TreeClient<N, P> {
     rank: u32,
@@ -72,12 +73,11 @@ pub struct TreeClient<N, P> {
     names: N,
     turns: TreeTurns,
     stages: Arc<[StageRecord]>,
-    processor_time: P,
+    processors: ProcessorMeter<P>,
     /// The stage that is next, or goes on.
     place: usize,
     state: State,
     begin: MonotonicTime,
-    processor_time_before: Nanoseconds,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,14 +90,14 @@ enum State {
     Ending,
 }
 
-impl<N: Names, P: FnMut() -> Nanoseconds> TreeClient<N, P> {
+impl<N: Names, P: ProcessorClocks> TreeClient<N, P> {
     /// The client with this rank.
     pub fn new(
         spec: &TreeSpec,
         rank: u32,
         (names, turns): (N, TreeTurns),
         stages: Arc<[StageRecord]>,
-        processor_time: P,
+        processors: Arc<ProcessorTimes<P>>,
     ) -> Self {
         Self {
             rank,
@@ -105,11 +105,10 @@ impl<N: Names, P: FnMut() -> Nanoseconds> TreeClient<N, P> {
             names,
             turns,
             stages,
-            processor_time,
+            processors: ProcessorMeter::new(processors),
             place: 0,
             state: State::Before,
             begin: MonotonicTime(0),
-            processor_time_before: Nanoseconds::ZERO,
         }
     }
 
@@ -161,12 +160,20 @@ impl<N: Names, P: FnMut() -> Nanoseconds> TreeClient<N, P> {
 
     fn end(&mut self) -> Step {
         self.state = State::Ending;
-        let taken = Nanoseconds((self.processor_time)().0.saturating_sub(self.processor_time_before.0));
-        Step::Note(Note::processor_time(self.begin, taken))
+        match self.processors.end(self.place, self.begin) {
+            Some(note) => Step::Note(note),
+            None => self.leave_stage(),
+        }
+    }
+
+    const fn leave_stage(&mut self) -> Step {
+        self.place += 1;
+        self.state = State::Before;
+        Step::End
     }
 }
 
-impl<N: Names, P: FnMut() -> Nanoseconds + Send> Client for TreeClient<N, P> {
+impl<N: Names, P: ProcessorClocks> Client for TreeClient<N, P> {
     fn next(&mut self, now: MonotonicTime) -> Step {
         match self.state {
             State::Before => match self.stages.get(self.place) {
@@ -181,11 +188,7 @@ impl<N: Names, P: FnMut() -> Nanoseconds + Send> Client for TreeClient<N, P> {
                 self.state = State::InNames;
                 self.ask(Operation::TreeRead, number)
             }
-            State::Ending => {
-                self.place += 1;
-                self.state = State::Before;
-                Step::End
-            }
+            State::Ending => self.leave_stage(),
             // Asked without having met: the run is over for everybody.
             State::Entering => Step::Finished,
         }
@@ -195,8 +198,11 @@ impl<N: Names, P: FnMut() -> Nanoseconds + Send> Client for TreeClient<N, P> {
 
     fn met(&mut self, _meeting: &Meeting, now: MonotonicTime) {
         self.begin = now;
-        self.processor_time_before = (self.processor_time)();
         self.state = State::InNames;
+    }
+
+    fn starts(&mut self) {
+        self.processors.start(self.place);
     }
 }
 
@@ -237,12 +243,25 @@ mod tests {
         }
     }
 
-    fn clients(spec: &TreeSpec, number: u32) -> Vec<TreeClient<Made, fn() -> Nanoseconds>> {
+    struct Still;
+
+    impl ProcessorClocks for Still {
+        fn of_thread(&self) -> Nanoseconds {
+            Nanoseconds(5)
+        }
+
+        fn of_others(&self) -> Nanoseconds {
+            Nanoseconds(5)
+        }
+    }
+
+    fn clients(spec: &TreeSpec, number: u32) -> Vec<TreeClient<Made, Still>> {
         let stages: Arc<[StageRecord]> = spec.stages().into();
         let turns = TreeTurns::new(stages.len());
+        let processors = ProcessorTimes::new(stages.len(), Still);
         let client = |rank| {
             let names = Made { left: Cell::new(3), names: 7 };
-            TreeClient::new(spec, rank, (names, turns.clone()), Arc::clone(&stages), (|| Nanoseconds(5)) as _)
+            TreeClient::new(spec, rank, (names, turns.clone()), Arc::clone(&stages), Arc::clone(&processors))
         };
         (0..number).map(client).collect()
     }

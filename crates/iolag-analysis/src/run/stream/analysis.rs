@@ -15,7 +15,7 @@ use crate::run::metadata::stage_findings::{clients_start_late, found_in_stages, 
 use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries};
 use crate::run::surroundings::caches::caches_doubted;
 use crate::run::surroundings::memory::memory_footnote;
-use crate::run::surroundings::processor_time::processor_time;
+use crate::run::surroundings::processor_time::{processor_time, share};
 
 /// What a stream says.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,10 +57,10 @@ pub struct StreamPhase {
     pub time_ns: Nanoseconds,
     /// Bytes by that time; absent if it took none.
     pub bytes_per_second: Option<f64>,
-    /// What all processors together did for the process that asked, and in the kernel on its behalf; not what threads of the kernel did by
+    /// What all processors together did for the clients and the programs that they started, and in the kernel on their behalf; not what threads of the kernel did by
     /// themselves, such as writing back. Absent if it was not recorded.
     pub processor_time_ns: Option<Nanoseconds>,
-    /// That time by the phase's: 1 is one processor all the time.
+    /// That time by the phase's: 1 is one processor all the time. Absent if the phase was too short to say.
     pub processors: Option<f64>,
 }
 
@@ -118,6 +118,6 @@ fn phase(stage: &StageAnalysis, spec: &StreamSpec, summaries: &Summaries) -> Opt
         time_ns,
         bytes_per_second: by_time(blocks.bytes as f64),
         processor_time_ns,
-        processors: processor_time_ns.and_then(|taken| by_time(taken.as_seconds())),
+        processors: processor_time_ns.and_then(|taken| share(taken.as_seconds(), time_ns.as_seconds())),
     })
 }

@@ -8,6 +8,10 @@ use crate::run::summary::{Summaries, Summary};
 /// From this share of what they can do on, processors set the pace, and not the storage.
 const AT_PROCESSOR_SPEED: f64 = 0.95;
 
+/// A stage that took less says no share of it: who was woken late, read clocks and touched memory for the first time is much of that, and older
+/// records have clients that waited for each other in it.
+const SHORTEST: Nanoseconds = Nanoseconds::from_milliseconds(5);
+
 /// What the processors did of the time of some stages together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProcessorShare {
@@ -18,16 +22,17 @@ pub struct ProcessorShare {
 }
 
 impl ProcessorShare {
-    /// Of these stages; absent if it was not recorded of all of them.
+    /// Of these stages; absent if it was not recorded of all of them, or if they were too short.
     pub(crate) fn of(record: &RunRecord, stages: &[StageIndex], summaries: &Summaries) -> Option<Self> {
         let (mut taken, mut passed) = (0.0, 0.0);
         for stage in stages {
             taken += processor_time(*stage, summaries)?.as_seconds();
             passed += StageClock::of(*stage, &summaries.summaries)?.time().as_seconds();
         }
-        let processors = if record.environment.cpus == 0 { u32::MAX } else { record.environment.cpus };
-        let most = record.spec.clients.min(processors).max(1);
-        (passed > 0.0).then(|| Self { processors: taken / passed, most })
+        let present = if record.environment.cpus == 0 { u32::MAX } else { record.environment.cpus };
+        let most = record.spec.clients.min(present).max(1);
+        let processors = share(taken, passed)?;
+        Some(Self { processors, most })
     }
 
     /// Whether a faster storage would change little.
@@ -36,11 +41,26 @@ impl ProcessorShare {
     }
 }
 
-/// What all of them together did for the process that asked; absent if it was not recorded. Each client says what its process had taken when
-/// it was done: the last one says all.
+/// What was taken of the time that passed, both in seconds: 1 is one processor all the time. Absent if too little passed to say.
+pub(crate) fn share(taken: f64, passed: f64) -> Option<f64> {
+    (passed >= SHORTEST.as_seconds()).then(|| taken / passed)
+}
+
+/// What all of them together did for the clients; absent if it was not recorded. Each client says what had been taken for all that were done
+/// when it was: the last one says all.
 pub(crate) fn processor_time(stage: StageIndex, summaries: &Summaries) -> Option<Nanoseconds> {
     let is_it = |summary: &&Summary| {
         (summary.key.stage, summary.key.operation) == (Some(stage), Operation::ProcessorTime)
     };
     summaries.summaries.iter().find(is_it).and_then(|summary| summary.durations.max.lower_bound())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_only_that_of_a_time_which_is_long_enough() {
+        assert_eq!([share(0.003, 0.0), share(0.003, 0.004), share(0.003, 0.006)], [None, None, Some(0.5)]);
+    }
 }

@@ -8,15 +8,18 @@ use std::sync::Arc;
 use iolag_model::{
     FailureCode, Standpoint, StreamEngine, StreamSpec, WorkloadSpec, exact_bytes, format_bytes,
 };
-use iolag_workload::{Copies, CopyPlace, DriveEnd, StreamClient, StreamFault, StreamLedger, Workload};
+use iolag_workload::{
+    Copies, CopyPlace, DriveEnd, ProcessorTimes, StreamClient, StreamFault, StreamLedger, Workload,
+};
 
 use crate::bench::Benched;
 use crate::bench::campaign::Campaign;
-use crate::bench::floor::{Floor, Sessions, processor_time};
+use crate::bench::floor::{Floor, Sessions};
 use crate::bench::options::BenchOptions;
 use crate::bench::plan::{plan_bench, refuse_empty, refuse_equal};
 use crate::bench::stream::copying::{copying_with, longest, refuse_copies, refused};
 use crate::environment::limits::Limits;
+use crate::environment::processors::Processors;
 use crate::failure::Failure;
 use crate::messages::MeasurerEnd;
 
@@ -97,9 +100,14 @@ impl Benched for StreamSpec {
         };
         let place = if floor.copy_to.is_some() { CopyPlace::Elsewhere } else { CopyPlace::Beside };
         let copies = Copies { place, longest: longest(floor.spec) };
+        let clocks = match self.engine {
+            StreamEngine::Sync => Processors::OfThreadsAndPrograms,
+            StreamEngine::IoUring => Processors::OfThreadsAndWorkers,
+        };
+        let processors = ProcessorTimes::new(floor.stages.len(), clocks);
         let client = |rank| {
             let (of_run, stages) = ((rank, floor.spec.seed), Arc::clone(floor.stages));
-            StreamClient::new(self, of_run, copies, stages, ledger.clone(), processor_time)
+            StreamClient::new(self, of_run, copies, stages, ledger.clone(), Arc::clone(&processors))
         };
         let driven = floor.run(&sessions, client)?;
         let faults = ledger.faults();

@@ -9,15 +9,16 @@ use iolag_model::{
     BystanderSpec, BystanderTask, CacheState, Operation, Standpoint, TreeRecord, TreeSpec, WorkloadSpec,
     format_count,
 };
-use iolag_workload::{DriveEnd, TreeClient, TreeTurns, Workload};
+use iolag_workload::{DriveEnd, ProcessorTimes, TreeClient, TreeTurns, Workload};
 
 use crate::bench::campaign::Campaign;
-use crate::bench::floor::{Floor, Sessions, processor_time};
+use crate::bench::floor::{Floor, Sessions};
 use crate::bench::options::BenchOptions;
 use crate::bench::plan::plan_bench;
 use crate::bench::{Benched, Ground};
 use crate::contact::scout::{Answer, ask};
 use crate::environment::limits::Limits;
+use crate::environment::processors::Processors;
 use crate::failure::Failure;
 use crate::messages::{DirectoryFacts, MeasurerEnd};
 use crate::storing::place::STORE_DEADLINE;
@@ -118,10 +119,11 @@ impl Benched for TreeSpec {
 
     fn measure(&self, floor: &Floor<'_>) -> Result<(DriveEnd, MeasurerEnd), String> {
         let (tree, turns) = (Arc::new(Tree::default()), TreeTurns::new(floor.stages.len()));
+        let processors = ProcessorTimes::new(floor.stages.len(), Processors::OfThreads);
         let sessions = Sessions { tree: Some(Arc::clone(&tree)), ..Sessions::default() };
         let client = |rank| {
             let names = (Arc::clone(&tree), turns.clone());
-            TreeClient::new(self, rank, names, Arc::clone(floor.stages), processor_time)
+            TreeClient::new(self, rank, names, Arc::clone(floor.stages), Arc::clone(&processors))
         };
         let driven = floor.run(&sessions, client)?;
         let record = tree.record();

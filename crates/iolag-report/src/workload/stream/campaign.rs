@@ -7,7 +7,7 @@ use iolag_model::{Nanoseconds, Phase, RunRecord, RunState, counted, exact_bytes,
 
 use super::matrix::{Copied, CopyKind, CopyMatrix};
 use crate::text::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
-use crate::words::numbers::{NOTHING, percentage, throughput};
+use crate::words::numbers::{NOTHING, processor_share, throughput};
 
 /// A run of a campaign of streams.
 #[derive(Debug, Clone, Copy)]
@@ -114,7 +114,7 @@ fn of_run(analysis: &StreamAnalysis, phase: Phase) -> [String; 2] {
     let told = |told: Option<String>| told.unwrap_or_else(|| NOTHING.to_owned());
     [
         told(own.and_then(|own| own.bytes_per_second).map(throughput)),
-        told(own.and_then(|own| own.processors).map(|taken| format!("{} %", percentage(taken * 100.0)))),
+        told(own.map(|own| processor_share(own.processors, own.processor_time_ns))),
     ]
 }
 

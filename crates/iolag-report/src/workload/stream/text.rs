@@ -7,7 +7,7 @@ use crate::finding::run::in_words_each;
 use crate::text::findings::{findings_text, footnotes_text, trust_text};
 use crate::text::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
 use crate::words::estimates::{quantile, quantile_with_interval};
-use crate::words::numbers::{NOTHING, percentage, throughput};
+use crate::words::numbers::{NOTHING, at_share, processor_share, throughput};
 use crate::workload::metadata::text::operations_table;
 
 /// Renders a stream for a terminal of `width` columns.
@@ -52,18 +52,13 @@ fn phases_table(analysis: &StreamAnalysis) -> Table {
             Cell::new(format_bytes(phase.bytes)),
             Cell::new(format_duration(phase.time_ns)),
             Cell::new(phase.bytes_per_second.map_or_else(|| NOTHING.to_owned(), throughput)),
-            Cell::new(processors(phase)),
+            Cell::new(processor_share(phase.processors, phase.processor_time_ns)),
             of_blocks(&|durations| quantile_with_interval(&durations.median)),
             of_blocks(&|durations| quantile(durations.p99.value)),
             of_blocks(&|durations| quantile(durations.max)),
         ]);
     }
     table
-}
-
-/// `60 %`: of the time that passed, as one processor's.
-fn processors(phase: &StreamPhase) -> String {
-    phase.processors.map_or_else(|| NOTHING.to_owned(), |taken| format!("{} %", percentage(taken * 100.0)))
 }
 
 fn phase_name(phase: &StreamPhase) -> String {
@@ -111,7 +106,7 @@ pub(super) fn sentence(analysis: &StreamAnalysis) -> String {
         .filter(|phase| phase.phase != Phase::Precreate)
         .filter_map(|phase| {
             let rate = throughput(phase.bytes_per_second?);
-            let of_one = phase.processors.map_or_else(String::new, |_| format!(" at {}", processors(phase)));
+            let of_one = at_share(phase.processors);
             Some(format!("{} {rate}{of_one}", phase_name(phase)))
         })
         .collect();

@@ -7,7 +7,7 @@ use crate::finding::run::in_words_each;
 use crate::text::findings::{findings_text, footnotes_text, trust_text};
 use crate::text::table::{Cell, Colour, ColumnGroup, Side, Table, columns, wrapped};
 use crate::words::estimates::{quantile, quantile_with_interval};
-use crate::words::numbers::{NOTHING, percentage, rate, throughput};
+use crate::words::numbers::{NOTHING, at_share, processor_share, rate, throughput};
 use crate::workload::metadata::text::operations_table;
 use crate::workload::stream::text::stage_headline;
 
@@ -146,18 +146,13 @@ fn phases_table(analysis: &TreeAnalysis) -> Table {
             Cell::new(format_duration(phase.time_ns)),
             or_nothing(phase.handled_per_second.map(rate)),
             or_nothing(phase.bytes_per_second.map(throughput)),
-            or_nothing(processors(phase)),
+            Cell::new(processor_share(phase.processors, phase.processor_time_ns)),
             of_row(&|durations| quantile_with_interval(&durations.median)),
             of_row(&|durations| quantile(durations.p99.value)),
             of_row(&|durations| quantile(durations.max)),
         ]);
     }
     table
-}
-
-/// `60 %`: of the time that passed, as one processor's.
-fn processors(phase: &TreePhase) -> Option<String> {
-    phase.processors.map(|taken| format!("{} %", percentage(taken * 100.0)))
 }
 
 fn phase_name(phase: &TreePhase) -> String {
@@ -183,7 +178,7 @@ pub(super) fn sentence(analysis: &TreeAnalysis) -> String {
             let what = if phase.phase == Phase::Sum { "files/s" } else { "names/s" };
             let speed =
                 phase.bytes_per_second.map_or_else(String::new, |speed| format!(" ({})", throughput(speed)));
-            let of_one = processors(phase).map_or_else(String::new, |share| format!(" at {share}"));
+            let of_one = at_share(phase.processors);
             Some(format!("{} {} {what}{speed}{of_one}", phase_name(phase), rate(phase.handled_per_second?)))
         })
         .collect();

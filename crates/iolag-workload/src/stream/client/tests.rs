@@ -1,6 +1,7 @@
 //! What a client of a stream asks, in which order, and what it does about failures.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use iolag_backend::Completion;
 use iolag_model::{FailureCode, StreamFsync, Waiting};
@@ -15,6 +16,20 @@ fn spec(phases: &[Phase]) -> StreamSpec {
     StreamSpec { phases: phases.to_vec(), block_bytes: BLOCK, ..StreamSpec::of_file(3500) }
 }
 
+/// 7 ns more at each look.
+#[derive(Default)]
+struct Ticking(AtomicU64);
+
+impl ProcessorClocks for Ticking {
+    fn of_thread(&self) -> Nanoseconds {
+        Nanoseconds(self.0.fetch_add(7, Ordering::Relaxed))
+    }
+
+    fn of_others(&self) -> Nanoseconds {
+        Nanoseconds::ZERO
+    }
+}
+
 /// What was done until the client had finished: every step but meetings, as in `stream.write@2000+500`; what came of each request
 /// `answer` says, when so many are in flight.
 fn walk(
@@ -23,14 +38,10 @@ fn walk(
     mut answer: impl FnMut(&Request) -> Completion,
 ) -> (Vec<String>, Vec<StreamFault>) {
     let ledger = StreamLedger::default();
-    let mut processor_ns = 0;
-    let processor_time = move || {
-        processor_ns += 7;
-        Nanoseconds(processor_ns)
-    };
-    let mut client =
-        StreamClient::new(spec, (2, 1), COPIES, spec.stages().into(), ledger.clone(), processor_time);
-    let (mut told, mut flying) = (Vec::new(), VecDeque::new());
+    let stages: Arc<[StageRecord]> = spec.stages().into();
+    let processors = ProcessorTimes::new(stages.len(), Ticking::default());
+    let mut client = StreamClient::new(spec, (2, 1), COPIES, stages, ledger.clone(), processors);
+    let (mut told, mut flying, mut have_met) = (Vec::new(), VecDeque::new(), false);
     let mut now = MonotonicTime(1_000_000);
     for _ in 0..100_000 {
         let step = client.next(now);
@@ -46,6 +57,9 @@ fn walk(
         }
         match step {
             Step::Execute { request, .. } => {
+                if std::mem::take(&mut have_met) {
+                    client.starts();
+                }
                 let file = ObjectKey { rank: 2, dataset: 0, index: 0 };
                 let whose = if request.key == file { "" } else { "copy: " };
                 let copy = ObjectKey { index: 1, ..file };
@@ -65,6 +79,7 @@ fn walk(
             Step::Begin { stage, .. } => {
                 told.push(format!("[{}]", spec.stages()[usize::from(stage.0)].phase));
                 client.met(&Meeting { values: [].into(), begin: now, waiting: Waiting::Actively }, now);
+                have_met = true;
             }
             Step::Note(note) => {
                 assert_eq!(note.sample.operation(), Operation::ProcessorTime);
