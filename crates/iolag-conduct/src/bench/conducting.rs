@@ -20,6 +20,7 @@ use crate::bench::continuing::{positions, working_place};
 use crate::bench::measurer::{self, BenchAssignment};
 use crate::bench::options::Crew;
 use crate::bench::room::refuse_too_little_space;
+use crate::bench::sides::mounted::SeenMounts;
 use crate::bench::sides::one_directory::refuse_one_directory;
 use crate::bench::sides::putting_back::note;
 use crate::bench::sides::{Afterwards, Side, Undone, When, execute};
@@ -93,7 +94,12 @@ pub fn conduct_campaign(
         interruption: Interruption::new(&keeper.signals),
         id: campaign.id.clone(),
         conductor,
+        mounts: SeenMounts::default(),
     };
+    for (index, stored) in earlier {
+        // What earlier commands measured elsewhere is told by the table.
+        let _ = conducting.mounts.refuse_elsewhere(&campaign.runs[*index].point.side, &stored.record.targets);
+    }
     let mut end = CampaignEnd { conducted: Vec::new(), code: ExitCode::Fine, lacking: 0 };
     let mut failed = 0;
     let left = campaign.left().count();
@@ -172,6 +178,7 @@ struct Conducting<'a> {
     id: Option<RunId>,
     /// Of a campaign that has an id.
     conductor: Option<Conductor>,
+    mounts: SeenMounts,
 }
 
 impl Conducting<'_> {
@@ -194,7 +201,7 @@ impl Conducting<'_> {
             self.interruption.listen();
             match self.interruption.told() {
                 Some(how) => Err(not_begun(how).into()),
-                None => Ok(self.run(run, campaign)?),
+                None => self.run(run, campaign),
             }
         });
         // What was heard by now is no wish to break off what puts things back.
@@ -223,7 +230,7 @@ impl Conducting<'_> {
         Ok(())
     }
 
-    fn run(&mut self, run: &PlannedRun, campaign: &mut dyn CampaignAttendant) -> Result<Conducted, Failure> {
+    fn run(&mut self, run: &PlannedRun, campaign: &mut dyn CampaignAttendant) -> Result<Conducted, Undone> {
         let (options, point) = (&self.campaign.options, &run.point);
         let targets = std::iter::once(&point.side.target).chain(&point.copy_to);
         let directories: Vec<PathBuf> = targets.filter_map(Target::directory).map(Path::to_owned).collect();
@@ -247,6 +254,7 @@ impl Conducting<'_> {
         let beside = Beside::of(&point.spec, bench, control);
         let places = [facts.as_ref(), there.as_ref()];
         let (record, spool_parent) = self.record(run, &target, &found, places, beside.as_ref())?;
+        self.mounts.refuse_elsewhere(&point.side, &record.targets)?;
         let maker = maker(&record.id)?;
         let token = maker.token;
         let place = |target, path| Placed {
@@ -289,7 +297,7 @@ impl Conducting<'_> {
             clean_up: if removes { CleanUp::Everything } else { CleanUp::Nothing },
             attendant: attendant.as_mut(),
         };
-        conduct(plan, &mut self.interruption)
+        Ok(conduct(plan, &mut self.interruption)?)
     }
 
     /// The record of a run that begins now, and where its samples wait.

@@ -3,6 +3,7 @@
 //! A command runs below a guard, in a child of a child: the keeper touches nothing. What a command that succeeds leaves running stays, as
 //! the client of a file system does; what one that fails or is ended has started ends with it. The keeper waits for the first child by the wall clock, so a command that hangs in the kernel is told like any other that does not end.
 
+pub(super) mod mounted;
 pub(super) mod one_directory;
 pub(crate) mod putting_back;
 
