@@ -15,7 +15,7 @@ pub use super::stream::copies::StreamCopies;
 use super::summary::Summaries;
 pub use super::surroundings::caches::StageCaches;
 pub use super::trace::analysis::TraceAnalysis;
-pub use super::tree::analysis::{TreeAnalysis, TreePhase};
+pub use super::tree::analysis::{PhaseEnding, TreeAnalysis, TreePhase};
 use super::values::{CellStages, RunQuantity};
 use crate::statistics::interval::share_over::DEFAULT_THRESHOLDS;
 use crate::statistics::quantile::censored::Censoring;

@@ -1,7 +1,8 @@
 //! `iolag bench tree`: what each phase came to, and what to think of it.
 
 use iolag_model::{
-    Nanoseconds, Operation, Phase, RunRecord, StageIndex, TreeRecord, TreeStage, Trust, format_bytes,
+    Nanoseconds, Operation, Phase, RunRecord, StageIndex, TreeRecord, TreeStage, Trust, WorkloadSpec,
+    format_bytes,
 };
 use serde::Serialize;
 
@@ -51,6 +52,8 @@ pub struct TreePhase {
     pub phase: Phase,
     /// Which iteration, from 0.
     pub iteration: u32,
+    /// How it ended.
+    pub ending: PhaseEnding,
     /// What it did that with and succeeded: directories of a walk, names whose attributes were told, else files that were read.
     pub handled: u64,
     /// That by the phase's time; absent if it took none.
@@ -67,13 +70,25 @@ pub struct TreePhase {
     pub processors: Option<f64>,
 }
 
+/// How a phase ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PhaseEnding {
+    /// All that was there was asked for.
+    Done,
+    /// Its time was up before.
+    TimeLimit,
+    /// The run ended in it, or what it asked for did not come back.
+    BrokenOff,
+}
+
 /// Judges a tree by summaries that tell stages apart, but neither targets nor clients.
 pub(super) fn analyse_tree(run: &RunRecord, summaries: &Summaries) -> TreeAnalysis {
     let mut stages: Vec<StageAnalysis> =
         run.stages.iter().filter_map(|record| stage_analysis(record, summaries)).collect();
     count_unfinished(&mut stages, run, summaries);
     stages.iter_mut().for_each(|stage| stage.rows.sort_by_key(|row| row.summary.first_start_ns));
-    let phases: Vec<TreePhase> = stages.iter().filter_map(|stage| phase(stage, summaries)).collect();
+    let phases: Vec<TreePhase> = stages.iter().filter_map(|stage| phase(stage, run, summaries)).collect();
     let mut findings = found_in_stages(&stages);
     findings.extend(host_busy(run));
     findings.extend(clients_start_late(&stages));
@@ -108,8 +123,9 @@ impl TreeAnalysis {
     }
 }
 
-fn phase(stage: &StageAnalysis, summaries: &Summaries) -> Option<TreePhase> {
-    let handled = stage.row(operation_of(stage.phase)?)?.summary.succeeded();
+fn phase(stage: &StageAnalysis, run: &RunRecord, summaries: &Summaries) -> Option<TreePhase> {
+    let own = &stage.row(operation_of(stage.phase)?)?.summary;
+    let handled = own.succeeded();
     let reads = stage.row(Operation::TreeRead);
     let time_ns = stage.times.phase_time_ns;
     let by_time = |amount: f64| (time_ns.0 > 0).then(|| amount / time_ns.as_seconds());
@@ -119,6 +135,7 @@ fn phase(stage: &StageAnalysis, summaries: &Summaries) -> Option<TreePhase> {
         stage: stage.stage,
         phase: stage.phase,
         iteration: stage.iteration,
+        ending: ending(stage, own.attempts, run),
         handled,
         handled_per_second: by_time(handled as f64),
         bytes,
@@ -127,6 +144,21 @@ fn phase(stage: &StageAnalysis, summaries: &Summaries) -> Option<TreePhase> {
         processor_time_ns,
         processors: processor_time_ns.and_then(|taken| share(taken.as_seconds(), time_ns.as_seconds())),
     })
+}
+
+fn ending(stage: &StageAnalysis, attempts: u64, run: &RunRecord) -> PhaseEnding {
+    let all = run.tree.as_ref().map(|tree| match stage.phase {
+        // The tree itself is one, and what is mounted below is looked at, too.
+        Phase::Walk => tree.found.directories + tree.found.mount_points + 1,
+        Phase::Sum => tree.found.files,
+        _ => tree.found.asked(),
+    });
+    let has_limit = matches!(&run.spec.workload, WorkloadSpec::Tree(spec) if spec.time_limit_ns.is_some());
+    match all {
+        Some(all) if attempts >= all => PhaseEnding::Done,
+        Some(_) if has_limit && stage.unfinished.clients == 0 => PhaseEnding::TimeLimit,
+        _ => PhaseEnding::BrokenOff,
+    }
 }
 
 /// What a phase does with each directory, name or file.

@@ -1,6 +1,6 @@
 //! `iolag bench tree` in words, and on a terminal.
 
-use iolag_analysis::{StageAnalysis, TreeAnalysis, TreePhase, stage_name};
+use iolag_analysis::{PhaseEnding, StageAnalysis, TreeAnalysis, TreePhase, stage_name};
 use iolag_model::{Phase, TreeRecord, TreeStage, counted, format_bytes, format_count, format_duration};
 
 use crate::finding::run::in_words_each;
@@ -103,15 +103,22 @@ fn left_out(tree: &TreeRecord, phases: &[TreePhase]) -> Vec<String> {
     lines
 }
 
-/// `Sum did 3 of 120 000 files.`
+/// `Sum succeeded for 3 of 120 000 until its time was up.`
 fn not_done(phase: &TreePhase, tree: &TreeRecord, done: &TreeStage) -> Option<String> {
     let (all, of) = match phase.phase {
         Phase::Stat | Phase::Combined => (tree.found.asked(), done.names),
         Phase::Sum => (tree.found.files, done.files),
+        _ if phase.ending == PhaseEnding::TimeLimit => {
+            return Some(format!(
+                "The walk read {} until its time was up: the tree has more than what is told here.",
+                counted(phase.handled, "directory", "directories")
+            ));
+        }
         _ => return None,
     };
     let name = capital(&phase_name(phase));
-    (of < all).then(|| format!("{name} succeeded for {} of {}.", format_count(of), format_count(all)))
+    let until = if phase.ending == PhaseEnding::TimeLimit { " until its time was up" } else { "" };
+    (of < all).then(|| format!("{name} succeeded for {} of {}{until}.", format_count(of), format_count(all)))
 }
 
 /// What each phase came to.

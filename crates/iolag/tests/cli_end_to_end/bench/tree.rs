@@ -180,9 +180,19 @@ fn a_phase_ends_with_its_time_and_says_how_much_it_did() {
         let handled = phase(&run, name)["handled"].as_u64().unwrap();
         assert!((1..=6).contains(&handled), "{name}: {handled}");
     }
+    let endings = |run: &Value| ["walk", "stat", "sum"].map(|name| phase(run, name)["ending"].clone());
+    assert_eq!(endings(&run), ["done", "time-limit", "time-limit"]);
     let told = user.fine(&["show", "last"]).output;
     assert!(told.contains(" of one processor."), "{told}");
-    assert!(told.contains(&format!(" of {NAMES}.")) && told.contains(&format!(" of {FILES}.")), "{told}");
+    for all in [NAMES, FILES] {
+        assert!(told.contains(&format!(" of {all} until its time was up.")), "{told}");
+    }
+    // So does the walk; what it found until then is all that there is.
+    let target = format!("delayed:tree.list=60ms:{root}");
+    let run = document(&user, &[&target, "-w", "100ms"]);
+    assert_eq!(endings(&run), ["time-limit", "done", "done"]);
+    let told = user.fine(&["show", "last"]).output;
+    assert!(told.contains("The walk read 2 directories until its time was up: the tree has more"), "{told}");
 }
 
 #[test]
