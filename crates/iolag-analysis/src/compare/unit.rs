@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use iolag_model::{
-    Environment, FileSystem, HostIndex, Nanoseconds, RunRecord, RunSpec, TargetRecord, TreeNames, TreeSpec,
-    WorkloadSpec, counted, format_bytes, format_duration, parse_bytes, parse_duration, whatever_workload,
+    Environment, FileSystem, HostIndex, Nanoseconds, Phase, RunRecord, RunSpec, RunState, StageRecord,
+    TargetRecord, TreeNames, TreeRecord, TreeSpec, TreeStage, WorkloadSpec, counted, format_bytes,
+    format_duration, parse_bytes, parse_duration, whatever_workload,
 };
 use serde_json::Value;
 
@@ -112,19 +113,40 @@ fn facts_of_tree(record: &RunRecord) -> BTreeMap<Fact, String> {
         return BTreeMap::new();
     };
     let found = tree.found;
-    let all_read = tree.stages.iter().find(|stage| stage.files == found.files && stage.files > 0);
-    let all_asked = tree.stages.iter().find(|stage| stage.names == found.asked() && stage.names > 0);
-    let bytes = all_read.map(|stage| stage.bytes).or(all_asked.map(|stage| stage.size_bytes));
+    // A run that was not broken off has read the rest of a tree of which something vanished.
+    let is_whole = record.state == RunState::Complete;
+    let of_all = |all: u64, done: fn(&TreeStage) -> u64| {
+        let is_all = |stage: &&TreeStage| done(stage) == all && all > 0;
+        let some = || tree.stages.iter().find(|stage| is_whole && done(stage) > 0);
+        tree.stages.iter().find(is_all).or_else(some)
+    };
+    let read = of_all(found.files, |stage| stage.files);
+    let asked = of_all(found.asked(), |stage| stage.names);
+    let bytes = read.map(|stage| stage.bytes).or(asked.map(|stage| stage.size_bytes));
+    let lacking = if is_whole { lacking(record, tree) } else { 0 };
     let facts = [
-        (Fact::Tree, Some(names_of(found))),
+        (Fact::Tree, Some(names_of(found, lacking))),
         (Fact::TreeBytes, bytes.map(|bytes| counted(bytes, "byte", "bytes"))),
-        (Fact::TreeChecksum, all_read.map(|stage| format!("checksum {:016x}", stage.checksum))),
+        (Fact::TreeChecksum, read.map(|stage| format!("checksum {:016x}", stage.checksum))),
     ];
     facts.into_iter().filter_map(|(fact, told)| Some((fact, told?))).collect()
 }
 
+/// How many names, at the most, a phase did not succeed for, since they vanished or may not be read.
+fn lacking(record: &RunRecord, tree: &TreeRecord) -> u64 {
+    let of_stage = |stage: &StageRecord| {
+        let done = tree.stages.iter().find(|done| done.stage == stage.stage).copied().unwrap_or_default();
+        match stage.phase {
+            Phase::Sum => tree.found.files.saturating_sub(done.files),
+            Phase::Stat | Phase::Combined => tree.found.asked().saturating_sub(done.names),
+            _ => 0,
+        }
+    };
+    record.stages.iter().map(of_stage).max().unwrap_or_default()
+}
+
 /// As in `120 files, 9 directories`.
-fn names_of(found: TreeNames) -> String {
+fn names_of(found: TreeNames, lacking: u64) -> String {
     let parts = [
         (found.files, "file", "files"),
         (found.directories, "directory", "directories"),
@@ -132,6 +154,7 @@ fn names_of(found: TreeNames) -> String {
         (found.special, "special file", "special files"),
         (found.mount_points, "mount point", "mount points"),
         (found.unread_directories, "directory that could not be read", "directories that could not be read"),
+        (lacking, "name that was gone or refused", "names that were gone or refused"),
     ];
     let told = parts.iter().map(|(number, one, many)| counted(*number, one, many));
     told.collect::<Vec<_>>().join(",")

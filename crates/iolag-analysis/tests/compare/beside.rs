@@ -124,16 +124,40 @@ fn trees_that_differ_are_told_by_the_first_thing_in_which_they_do() {
         tree.stages[1].checksum = 1;
     };
     let rest = ["9 directories", "0 symbolic links", "0 special files", "0 mount points"].join(",");
-    let names = |files: &str| format!("{files},{rest},0 directories that could not be read");
-    assert_eq!(differs(&more), [(Fact::Tree, of([&names("120 files"), &names("121 files")]))]);
+    let names = |files: &str, gone: &str| {
+        format!("{files},{rest},0 directories that could not be read,{gone} gone or refused")
+    };
+    let all = names("120 files", "0 names that were");
+    assert_eq!(differs(&more), [(Fact::Tree, of([&all, &names("121 files", "0 names that were")]))]);
+    // Two vanished after the walk.
+    let gone = |tree: &mut TreeRecord| tree.stages[1].files = 118;
+    assert_eq!(differs(&gone), [(Fact::Tree, of([&all, &names("120 files", "2 names that were")]))]);
     let longer = |tree: &mut TreeRecord| tree.stages[1].bytes += 1;
     assert_eq!(differs(&longer), [(Fact::TreeBytes, of(["7 000 bytes", "7 001 bytes"]))]);
     let otherwise = |tree: &mut TreeRecord| tree.stages[1].checksum = 0xfe;
     let sums = ["checksum 00000000000000fd", "checksum 00000000000000fe"];
     assert_eq!(differs(&otherwise), [(Fact::TreeChecksum, of(sums))]);
+}
+
+#[test]
+fn trees_of_which_as_much_vanished_differ_by_what_is_left() {
+    let left = |number, checksum| {
+        let mut run = tree(number, [50, 50], 2);
+        run.record.tree.iter_mut().for_each(|tree| {
+            (tree.stages[1].files, tree.stages[1].checksum) = (118, checksum);
+        });
+        run
+    };
+    let differ = |one, other: Scenario| {
+        let doubts = compared(&[one], &[other]).doubts;
+        doubts.iter().any(|doubt| matches!(doubt, Doubt::Differs { fact: Fact::TreeChecksum, .. }))
+    };
+    assert!(differ(left(1, 7), left(2, 8)));
+    assert!(!differ(left(1, 7), left(2, 7)));
     // What was not read to its end says nothing of the tree.
-    let cut = |tree: &mut TreeRecord| (tree.stages[1].files, tree.stages[1].checksum) = (7, 1);
-    assert_eq!(differs(&cut), []);
+    let mut cut = left(2, 8);
+    cut.record.state = RunState::Incomplete { reason: "stopped".to_owned() };
+    assert!(!differ(left(1, 7), cut));
 }
 
 #[test]

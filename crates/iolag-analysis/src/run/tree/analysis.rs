@@ -1,8 +1,8 @@
 //! `iolag bench tree`: what each phase came to, and what to think of it.
 
 use iolag_model::{
-    Nanoseconds, Operation, Phase, RunRecord, StageIndex, TreeRecord, TreeStage, Trust, WorkloadSpec,
-    format_bytes,
+    ErrorClass, Nanoseconds, Operation, Phase, RunRecord, StageIndex, TreeRecord, TreeStage, Trust,
+    WorkloadSpec, format_bytes,
 };
 use serde::Serialize;
 
@@ -58,6 +58,8 @@ pub struct TreePhase {
     pub handled: u64,
     /// That by the phase's time; absent if it took none.
     pub handled_per_second: Option<f64>,
+    /// What had been found and was not found any more when it was asked for.
+    pub gone: u64,
     /// Bytes that were read of files.
     pub bytes: u64,
     /// From the first request to the end of the last one.
@@ -126,6 +128,7 @@ impl TreeAnalysis {
 fn phase(stage: &StageAnalysis, run: &RunRecord, summaries: &Summaries) -> Option<TreePhase> {
     let own = &stage.row(operation_of(stage.phase)?)?.summary;
     let handled = own.succeeded();
+    let gone = own.errors.iter().filter(|errors| errors.class == ErrorClass::NotFound);
     let reads = stage.row(Operation::TreeRead);
     let time_ns = stage.times.phase_time_ns;
     let by_time = |amount: f64| (time_ns.0 > 0).then(|| amount / time_ns.as_seconds());
@@ -138,6 +141,7 @@ fn phase(stage: &StageAnalysis, run: &RunRecord, summaries: &Summaries) -> Optio
         ending: ending(stage, own.attempts, run),
         handled,
         handled_per_second: by_time(handled as f64),
+        gone: gone.map(|errors| errors.count).sum(),
         bytes,
         time_ns,
         bytes_per_second: reads.and_then(|_| by_time(bytes as f64)),

@@ -103,7 +103,7 @@ fn left_out(tree: &TreeRecord, phases: &[TreePhase]) -> Vec<String> {
     lines
 }
 
-/// `Sum succeeded for 3 of 120 000 until its time was up.`
+/// `Sum succeeded for 118 of 120; 2 were gone since the walk.`
 fn not_done(phase: &TreePhase, tree: &TreeRecord, done: &TreeStage) -> Option<String> {
     let (all, of) = match phase.phase {
         Phase::Stat | Phase::Combined => (tree.found.asked(), done.names),
@@ -118,7 +118,13 @@ fn not_done(phase: &TreePhase, tree: &TreeRecord, done: &TreeStage) -> Option<St
     };
     let name = capital(&phase_name(phase));
     let until = if phase.ending == PhaseEnding::TimeLimit { " until its time was up" } else { "" };
-    (of < all).then(|| format!("{name} succeeded for {} of {}{until}.", format_count(of), format_count(all)))
+    let gone = match phase.gone {
+        0 => String::new(),
+        1 => "; 1 was gone since the walk".to_owned(),
+        several => format!("; {} were gone since the walk", format_count(several)),
+    };
+    (of < all)
+        .then(|| format!("{name} succeeded for {} of {}{until}{gone}.", format_count(of), format_count(all)))
 }
 
 /// What each phase came to.

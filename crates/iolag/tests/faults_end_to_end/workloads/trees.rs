@@ -61,13 +61,14 @@ fn files_that_vanish_shrink_and_grow_while_a_tree_is_read_are_counted_and_told()
     let told = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     for expected in [
         "2 files were longer or shorter than said when opened.",
-        "Stat succeeded for 3 of 4.",
-        "Sum succeeded for 3 of 4.",
+        "Stat succeeded for 3 of 4; 1 was gone since the walk.",
+        "Sum succeeded for 3 of 4; 1 was gone since the walk.",
         "1 of 4 `tree.stat` failed: not found; also `tree.read`.",
     ] {
         assert!(told.contains(expected), "{expected}: {told}");
     }
     let run: Value = serde_json::from_slice(&fs::read(scene.path().join("run.json")).unwrap()).unwrap();
+    assert_eq!((&run["run"]["state"]["state"], &run["phases"][1]["gone"]), (&"complete".into(), &1.into()));
     let [asked, read] = [0, 1].map(|stage| &run["tree"]["stages"][stage]);
     assert_eq!((&run["tree"]["found"]["files"], &asked["names"]), (&4.into(), &3.into()));
     assert_eq!((&read["files"], &read["changed"]), (&3.into(), &2.into()), "{read}");
