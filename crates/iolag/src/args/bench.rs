@@ -92,7 +92,7 @@ pub struct CampaignArguments {
     /// Let a history remember the results: a file on a local disk, postgres://USER@HOST/DATABASE, or default, that of `iolag watch`
     #[arg(long, value_name = "PATH|URL", value_parser = parse_place_or_usual)]
     pub history: Option<String>,
-    /// Form of what is printed: text, md-workbench, csv or json
+    /// Form of what is printed: text, csv or json; of bench metadata md-workbench, too
     #[arg(long, value_name = "FORM", default_value = "text", value_parser = parse_form)]
     pub format: MetadataForm,
 }

@@ -23,8 +23,8 @@ pub struct Compare {
     /// benchmarks that a history remembers; each part may be left out)
     #[arg(value_name = "SIDE", required = true, value_parser = parse_side)]
     pub sides: Vec<SideName>,
-    /// What of the runs is compared: rate, median, p95 or over:DURATION (the share that took longer) [default: the median; the
-    /// rate where each operation has its own]
+    /// What of the runs is compared: rate, median, p95, throughput or over:DURATION (the share that took longer) [default: the median; the
+    /// rate where each operation has its own; of streams the throughput]
     #[arg(long, value_name = "VALUE")]
     pub value: Option<RunQuantity>,
     /// Of histories: only benchmarks of this workload, such as metadata or check

@@ -10,6 +10,7 @@ fn help_of_every_command() {
         ("check", &["check", "--help"]),
         ("bench", &["bench", "--help"]),
         ("bench-metadata", &["bench", "metadata", "--help"]),
+        ("bench-tree", &["bench", "tree", "--help"]),
         ("run", &["run", "--help"]),
         ("plan", &["plan", "--help"]),
         ("list", &["list", "--help"]),

@@ -7,8 +7,17 @@ use crate::args::bench::{BenchArguments, BenchPlaces};
 use crate::args::values::parse_period;
 use crate::args::values::tree::parse_tree_phase;
 
-/// `iolag bench tree`.
+/// `iolag bench tree`. What cannot be of a tree is understood, so as to be refused in a sentence, but not offered.
 #[derive(Debug, Args)]
+#[command(
+    mut_arg("targets", |option| option.help("A directory (or delayed:…:TARGET, faulty:…:TARGET)")),
+    mut_arg("bystander", |option| option.hide(true)),
+    mut_arg("bystander_rate", |option| option.hide(true)),
+    mut_arg("bystander_quiet", |option| option.hide(true)),
+    mut_arg("working_name", |option| option.hide(true)),
+    mut_arg("caches", |option| option.help("What the page cache holds before the walk and before each phase: asis, or cold (dropped, and looked at)")),
+    mut_arg("format", |option| option.help("Form of what is printed: text, csv or json"))
+)]
 pub struct Tree {
     #[command(flatten)]
     #[expect(missing_docs, reason = "flattened options document themselves")]

@@ -264,11 +264,17 @@ fn what_cannot_be_is_refused_in_a_sentence() {
         (&[&root, "--phases", ""], 2, "expected one of: stat, sum, combined"),
         (&[&root, "--caches", "warm"], 2, "give each phase twice"),
         (&[&root, "--working-name", "x"], 2, "leave out the working name"),
+        (&[&root, "--bystander", "stat"], 2, "a tree"),
+        (&[&root, "--format", "md-workbench"], 2, "is for iolag bench metadata"),
         (&[user.path("").to_str().unwrap()], 2, "name a store elsewhere with --store"),
     ] {
         let said = user.iolag(&[&["bench", "tree"], words].concat());
         assert_eq!(said.code, code, "{words:?}: {said:?}");
         assert!(said.errors.contains(expected), "{words:?}: {said:?}");
+    }
+    let help = user.fine(&["bench", "tree", "--help"]).output;
+    for refused in ["--bystander", "warm", "--working-name", "memory:", "md-workbench"] {
+        assert!(!help.contains(refused), "{refused} is offered: {help}");
     }
     let said = user.iolag(&["bench", "tree", &empty]);
     assert!(
