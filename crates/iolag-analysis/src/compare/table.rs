@@ -89,10 +89,13 @@ impl ComparedTable {
     pub fn not_judged<'a>(&'a self, rule: &'a FailRule) -> impl Iterator<Item = &'a LeftOut> + 'a {
         let is_of = |key: &RowKey| rule.operation.is_none_or(|operation| operation == key.cell.operation);
         // Not every row has a rate.
-        let is_per_second = |workload: &ComparedWorkload| workload.quantity.is_per_second();
-        let has_value = !rule.quantity.is_per_second() || self.workloads.iter().any(is_per_second);
+        let has_rate = |key: &RowKey| {
+            let mut own = self.workloads.iter().filter(|workload| workload.name == key.workload);
+            own.any(|workload| workload.quantity.is_per_second())
+        };
+        let has_value = move |key: &RowKey| !rule.quantity.is_per_second() || has_rate(key);
         self.left_out.iter().filter(move |left_out| match left_out {
-            LeftOut::Row { key, .. } => has_value && is_of(key),
+            LeftOut::Row { key, .. } => has_value(key) && is_of(key),
             LeftOut::FewAttempts { key, quantity, .. } => rule.quantity == *quantity && is_of(key),
             LeftOut::Side { .. }
             | LeftOut::Run { .. }

@@ -16,7 +16,7 @@ use crate::words::comparison::cells::{more, raw_unit, raw_word};
 use crate::words::comparison::names::{RowNames, plain};
 use crate::words::percent::{raw_factor, raw_percent};
 
-const HEADER: &str = "row,operation,phase,coordinates,labels,base,other,value,unit,base_runs,other_runs,pairs,base_middle,other_middle,percent,low,high,factor,\
+const HEADER: &str = "row,workload,operation,phase,coordinates,labels,base,other,value,unit,base_runs,other_runs,pairs,base_middle,other_middle,percent,low,high,factor,\
                       p,p_adjusted,word,more,base_bounded,other_bounded,\
                       base_least,base_most,other_least,other_most,percent_least,percent_most";
 
@@ -40,9 +40,10 @@ pub fn comparison_csv(table: &ComparedTable) -> String {
     text
 }
 
-fn of_row(table: &ComparedTable, row: &ComparedRow, other: usize) -> [String; 8] {
+fn of_row(table: &ComparedTable, row: &ComparedRow, other: usize) -> [String; 9] {
     let side = |side: usize| table.sides.get(side).map_or_else(String::new, |side| plain(&side.name));
     [
+        plain(&row.key.workload),
         row.key.cell.operation.name().to_owned(),
         optional(row.key.cell.phase),
         pairs_of(&row.key.coordinates),
@@ -129,6 +130,17 @@ mod tests {
         assert_eq!(ends[1], ["51000000000.0", "2000000000.0", "0.6", "1.0"]);
         assert_eq!(ends[2], ["22000000000.0", "2000000000.0", "", "1.0"], "none of a side that has none");
         assert_eq!(ends[3][2..], ["0.75", "1.0"]);
+    }
+
+    #[test]
+    fn rows_of_several_workloads_say_of_which_they_are() {
+        let mut table = study();
+        table.rows[1].key.workload = "stream".to_owned();
+        let csv = comparison_csv(&table);
+        let place = csv.lines().next().unwrap().split(',').position(|name| name == "workload").unwrap();
+        let rows = csv.lines().skip(1).filter(|line| !line.contains('"'));
+        let workloads: Vec<&str> = rows.map(|line| line.split(',').nth(place).unwrap()).collect();
+        assert_eq!(workloads, ["metadata", "metadata", "stream", "stream", "metadata", "metadata"]);
     }
 
     #[test]

@@ -134,6 +134,7 @@ fn direction(outcome: &RuleOutcome, quantity: RunQuantity) -> &'static str {
 mod tests {
     use super::*;
     use crate::words::comparison::samples::{hung_and_few, study};
+    use iolag_analysis::compare::ComparedWorkload;
 
     #[test]
     fn each_outcome_has_its_sentence() {
@@ -174,6 +175,23 @@ mod tests {
         assert_eq!(told(&hung)[0], open);
         hung.rows[hung.outcomes[0].row].cells[0].runs = [0, 0];
         assert!(told(&hung)[0].ends_with("since they have no pairs"), "{:?}", told(&hung));
+    }
+
+    #[test]
+    fn a_rule_of_rates_is_not_said_to_be_open_of_what_has_none() {
+        let mut table = study();
+        table.outcomes.clear();
+        table.rules = vec!["rate < 0.9x".parse().unwrap()];
+        let quantity = RunQuantity::Median;
+        table.workloads.push(ComparedWorkload { name: "check".to_owned(), quantity });
+        let told = |table: &ComparedTable| rule_sentences(table).len();
+        assert_eq!(told(&table), 1);
+        for left in &mut table.left_out {
+            if let LeftOut::Row { key, .. } = left {
+                key.workload = "check".to_owned();
+            }
+        }
+        assert_eq!(told(&table), 0);
     }
 
     #[test]
