@@ -39,6 +39,14 @@ pub fn run(options: &Cleanup, common: &Common) -> Result<ExitCode, Failure> {
                 code = code.max(output::print(&format!("{where_} is not there: nothing to remove\n")));
                 continue;
             }
+            Answer::Given(Found::Gone) => {
+                let mark = left_place.mark();
+                code = code.max(output::print(&format!(
+                    "{where_} is not there any more, where run {run} made it: if nobody removed it, it was moved; look on that file system \
+                     for {mark}, and move it back to clean up, or remove it\n"
+                )));
+                continue;
+            }
             Answer::Given(Found::Another(owner)) => {
                 let sentence = match owner {
                     Some(owner) => {

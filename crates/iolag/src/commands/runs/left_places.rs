@@ -44,8 +44,10 @@ enum Mounted {
 /// What is found at the path of a place.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Found {
-    /// Nothing.
+    /// Nothing, and the run did not note that it made it.
     Nothing,
+    /// Nothing, where the run made it: somebody removed it, or moved it or a directory that it is in.
+    Gone,
     /// What the run did not make, and perhaps who did.
     Another(Option<RunId>),
     /// What the run made.
@@ -120,6 +122,15 @@ impl LeftPlace {
         entry.parent == self.directory && entry.name == self.name
     }
 
+    /// What whoever looks for it has to look for, as in `a directory that holds .iolag-…`.
+    pub fn mark(&self) -> String {
+        match (self.token, self.identity) {
+            (Some(token), _) => format!("a directory that holds {}", token_name(token)),
+            (None, Some(identity)) => format!("the directory with inode {}", identity.inode),
+            (None, None) => "a directory of that name".to_owned(),
+        }
+    }
+
     /// Looks at it; to be called in a process that may hang.
     pub fn look(&self) -> Found {
         // Looking for what is in it mounts what is mounted on demand.
@@ -139,7 +150,8 @@ impl LeftPlace {
             ),
             _ if self.is_elsewhere() => Found::Elsewhere,
             (_, Some(_)) => Found::Another(owner_of(&self.directory, &self.name)),
-            (_, None) => Found::Nothing,
+            (Some(_), None) => Found::Gone,
+            (None, None) => Found::Nothing,
         }
     }
 
@@ -183,7 +195,7 @@ impl LeftPlace {
     fn need(&self, run: &str, answer: &Answer<Found>) -> Option<Need> {
         let mut advice = format!("remove it first with iolag cleanup {run}");
         let what = match answer {
-            Answer::Given(Found::Nothing | Found::Another(_)) => return None,
+            Answer::Given(Found::Nothing | Found::Gone | Found::Another(_)) => return None,
             Answer::Given(Found::Itself) => "is still there".to_owned(),
             Answer::Given(Found::Unnoted) => {
                 "may be what is there: the run did not note that it made it".to_owned()

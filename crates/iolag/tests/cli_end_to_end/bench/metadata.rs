@@ -100,6 +100,23 @@ fn cleanup_removes_what_a_run_left_and_says_when_nothing_is_left() {
 }
 
 #[test]
+fn cleanup_says_what_to_look_for_where_the_working_directory_was_moved_away() {
+    let user = User::new();
+    let target = user.directory("target");
+    assert_eq!(phases(&user, &target, "precreate", &[]).code, 0);
+    let [place, away] = ["iolag-work", "away"].map(|name| user.path("target").join(name));
+    std::fs::rename(&place, &away).unwrap();
+    let token =
+        std::fs::read_dir(&away).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let token = token.into_iter().find(|name| name.starts_with(".iolag-")).unwrap();
+    let said = user.fine(&["cleanup"]).output;
+    assert!(said.starts_with(&format!("{target}/iolag-work is not there any more, where run ")), "{said}");
+    assert!(said.contains(&format!("for a directory that holds {token}, and move it back")), "{said}");
+    std::fs::rename(&away, &place).unwrap();
+    assert_eq!(user.fine(&["cleanup"]).output, format!("{target}/iolag-work is removed\n"));
+}
+
+#[test]
 fn everything_in_one_command_leaves_nothing_and_refuses_a_directory_in_use() {
     let user = User::new();
     let target = user.directory("target");
