@@ -8,15 +8,15 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::read_line;
 
-/// Whose time counts beside that of clients' threads.
+/// Whose time counts: that of clients' threads, and beside it this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Processors {
     /// Nobody's.
-    OfThreads,
+    Alone,
     /// That of programs that have been started, have ended and been waited for.
-    OfThreadsAndPrograms,
+    WithPrograms,
     /// That of the kernel's workers for `io_uring`, which are threads of this process.
-    OfThreadsAndWorkers,
+    WithWorkers,
 }
 
 impl ProcessorClocks for Processors {
@@ -27,9 +27,9 @@ impl ProcessorClocks for Processors {
 
     fn of_others(&self) -> Nanoseconds {
         match self {
-            Self::OfThreads => Nanoseconds::ZERO,
-            Self::OfThreadsAndPrograms => time_of_children(),
-            Self::OfThreadsAndWorkers => time_of_workers(Path::new("/proc")),
+            Self::Alone => Nanoseconds::ZERO,
+            Self::WithPrograms => time_of_children(),
+            Self::WithWorkers => time_of_workers(Path::new("/proc")),
         }
     }
 }
@@ -65,15 +65,15 @@ mod tests {
     fn a_thread_is_told_what_it_took_and_not_what_others_do_meanwhile() {
         let end = Instant::now() + Duration::from_millis(60);
         let spinning = std::thread::spawn(move || {
-            let before = Processors::OfThreads.of_thread();
+            let before = Processors::Alone.of_thread();
             while Instant::now() < end {
                 std::hint::spin_loop();
             }
-            Processors::OfThreads.of_thread().0 - before.0
+            Processors::Alone.of_thread().0 - before.0
         });
-        let before = Processors::OfThreads.of_thread();
+        let before = Processors::Alone.of_thread();
         std::thread::sleep(Duration::from_millis(60));
-        let asleep = Processors::OfThreads.of_thread().0 - before.0;
+        let asleep = Processors::Alone.of_thread().0 - before.0;
         let spun = spinning.join().unwrap();
         assert!(asleep < 5_000_000 && asleep < spun, "{asleep} {spun}");
         assert!(spun < 70_000_000, "{spun}");

@@ -101,8 +101,8 @@ impl Benched for StreamSpec {
         let place = if floor.copy_to.is_some() { CopyPlace::Elsewhere } else { CopyPlace::Beside };
         let copies = Copies { place, longest: longest(floor.spec) };
         let clocks = match self.engine {
-            StreamEngine::Sync => Processors::OfThreadsAndPrograms,
-            StreamEngine::IoUring => Processors::OfThreadsAndWorkers,
+            StreamEngine::Sync => Processors::WithPrograms,
+            StreamEngine::IoUring => Processors::WithWorkers,
         };
         let processors = ProcessorTimes::new(floor.stages.len(), clocks);
         let client = |rank| {

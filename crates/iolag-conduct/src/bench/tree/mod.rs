@@ -119,7 +119,7 @@ impl Benched for TreeSpec {
 
     fn measure(&self, floor: &Floor<'_>) -> Result<(DriveEnd, MeasurerEnd), String> {
         let (tree, turns) = (Arc::new(Tree::default()), TreeTurns::new(floor.stages.len()));
-        let processors = ProcessorTimes::new(floor.stages.len(), Processors::OfThreads);
+        let processors = ProcessorTimes::new(floor.stages.len(), Processors::Alone);
         let sessions = Sessions { tree: Some(Arc::clone(&tree)), ..Sessions::default() };
         let client = |rank| {
             let names = (Arc::clone(&tree), turns.clone());
