@@ -11,9 +11,9 @@ use crate::args::values::tree::parse_tree_phase;
 #[derive(Debug, Args)]
 #[command(
     mut_arg("targets", |option| option.help("A directory (or delayed:…:TARGET, faulty:…:TARGET)")),
-    mut_arg("bystander", |option| option.hide(true)),
-    mut_arg("bystander_rate", |option| option.hide(true)),
-    mut_arg("bystander_quiet", |option| option.hide(true)),
+    mut_arg("bystander", |option| option.help(
+        "Measure meanwhile what everybody else feels who looks at the tree: stat, list and open-read, or some of them; in the tree, and in this machine's memory",
+    )),
     mut_arg("working_name", |option| option.hide(true)),
     mut_arg("caches", |option| option.help("What the page cache holds before the walk and before each phase: asis, or cold (dropped, and looked at)")),
     mut_arg("format", |option| option.help("Form of what is printed: text, csv or json"))

@@ -78,7 +78,7 @@ fn all_of_a_tree_is_found_asked_for_and_read_by_any_number_of_clients_and_nothin
     let before = every_name(Path::new(&root));
     assert_eq!(before.len() as u64, NAMES + 1, "and the tree itself");
     let mut checksums = Vec::new();
-    for clients in ["1", "4"] {
+    for clients in ["1", "2", "4"] {
         let run = document(&user, &[&root, "-n", clients, "--phases", "stat,sum,combined,sum"]);
         let found = json!({"files": FILES, "directories": 4, "links": 3, "special": 2, "mount_points": 0, "unread_directories": 0});
         assert_eq!(run["tree"]["found"], found, "{clients}");
@@ -90,7 +90,7 @@ fn all_of_a_tree_is_found_asked_for_and_read_by_any_number_of_clients_and_nothin
             assert!(phase["handled_per_second"].as_f64().unwrap() > 0.0);
             // Who waits for the others takes a processor for it, which is no work.
             let [taken, time] = ["processor_time_ns", "time_ns"].map(|key| phase[key].as_u64().unwrap());
-            let most = clients.parse::<u64>().unwrap() * (time + 100_000);
+            let most = clients.parse::<u64>().unwrap() * (time + 30_000);
             assert!(taken > 0 && taken <= most, "{clients}: {phase}");
             assert_eq!(phase["processors"].is_null(), time < 5_000_000, "{phase}");
         }
@@ -264,7 +264,7 @@ fn what_cannot_be_is_refused_in_a_sentence() {
         (&[&root, "--phases", ""], 2, "expected one of: stat, sum, combined"),
         (&[&root, "--caches", "warm"], 2, "give each phase twice"),
         (&[&root, "--working-name", "x"], 2, "leave out the working name"),
-        (&[&root, "--bystander", "stat"], 2, "a tree"),
+        (&[&root, "--bystander", "create"], 2, "leave create out of --bystander"),
         (&[&root, "--format", "md-workbench"], 2, "is for iolag bench metadata"),
         (&[user.path("").to_str().unwrap()], 2, "name a store elsewhere with --store"),
     ] {
@@ -273,7 +273,7 @@ fn what_cannot_be_is_refused_in_a_sentence() {
         assert!(said.errors.contains(expected), "{words:?}: {said:?}");
     }
     let help = user.fine(&["bench", "tree", "--help"]).output;
-    for refused in ["--bystander", "warm", "--working-name", "memory:", "md-workbench"] {
+    for refused in ["warm", "--working-name", "memory:", "md-workbench"] {
         assert!(!help.contains(refused), "{refused} is offered: {help}");
     }
     let said = user.iolag(&["bench", "tree", &empty]);

@@ -9,7 +9,9 @@ use crate::user::{User, text};
 #[test]
 fn streams_are_compared_by_throughput_with_their_processors_and_caches() {
     let user = User::new();
-    let (one, other) = (user.directory("one"), user.directory("other"));
+    // Of phases of less than 5 ms no share of the processors is told.
+    let slow = |name: &str| format!("delayed:stream.write=8ms,stream.read=8ms:{}", user.directory(name));
+    let (one, other) = (slow("one"), slow("other"));
     let words = ["bench", "stream", &one, &other, "-s", "1MiB", "--caches", "cold", "--repeat", "2", "-q"];
     let ended = user.fine(&words).output;
     let said = user.fine(&["compare", "campaign:last"]).output;

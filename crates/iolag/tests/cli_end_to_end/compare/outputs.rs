@@ -22,7 +22,7 @@ fn a_comparison_is_written_in_every_form() {
 
     let csv = user.fine(&["compare", "campaign:last", "--format", "csv"]).output;
     let lines: Vec<&str> = csv.lines().collect();
-    assert!(lines[0].starts_with("row,operation,phase,"), "{csv}");
+    assert!(lines[0].starts_with("row,workload,operation,phase,"), "{csv}");
     assert_eq!(lines.len(), 1 + 4 * 2, "a line for each cell: {csv}");
     let markdown = user.fine(&["compare", "campaign:last", "--format", "markdown"]).output;
     assert!(markdown.lines().any(|line| line.starts_with("| ") && line.contains("stat")), "{markdown}");
