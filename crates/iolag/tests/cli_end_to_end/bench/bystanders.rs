@@ -12,7 +12,8 @@ fn document(user: &User, words: &[&str]) -> Value {
 fn a_working_set_stays_as_it_was_whoever_measures_beside_it() {
     let user = User::new();
     let target = user.directory("target");
-    let small = ["-n", "2", "-P", "20", "-I", "10", "-R", "2"];
+    // So long that somebody is asked meanwhile.
+    let small = ["-n", "2", "-P", "300", "-I", "200", "-R", "2"];
     let beside = ["--bystander", "stat,create", "--bystander-rate", "50/s", "--bystander-quiet", "500ms"];
     let run = document(&user, &[&["bench", "metadata", &target], &small[..], &beside].concat());
     assert_eq!(run["working_set"]["state"], "constant", "{:#}", run["working_set"]);
