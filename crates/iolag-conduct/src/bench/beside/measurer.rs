@@ -173,9 +173,9 @@ fn run(assignment: &BystanderAssignment, backend: &dyn Backend, exchange: &Excha
             client: ClientLoop::new(bystander, exchange.recorder(client), drive),
             open: move || {
                 let inner = backend.open_session(&options)?;
-                Ok(match keeps {
-                    Keeps::Nothing if standpoint != Standpoint::File => inner,
-                    _ => Box::new(BystanderSession::new(inner, own, standpoint)),
+                Ok(match assignment.looks_on() {
+                    true => inner,
+                    false => Box::new(BystanderSession::new(inner, own, standpoint)),
                 })
             },
             if_not_open: IfNotOpen::GoOn,
