@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 pub(super) use iolag_directory::{retry, type_name};
 use iolag_model::PlaceIdentity;
@@ -29,7 +29,16 @@ pub(super) fn visit<B>(
 ) -> Result<Option<B>, Errno> {
     let directory = open(directory, c".")?;
     let mut space = vec![MaybeUninit::uninit(); LISTING_BYTES];
-    let mut entries = RawDir::new(&directory, &mut space);
+    read_entries(directory.as_fd(), &mut space, |name, kind| Ok(visit(name, kind)))
+}
+
+/// The same of a directory that was opened for this, in this space, until `visit` breaks with a value or fails.
+pub(super) fn read_entries<B>(
+    opened: BorrowedFd<'_>,
+    space: &mut [MaybeUninit<u8>],
+    mut visit: impl FnMut(&CStr, FileType) -> Result<Option<B>, Errno>,
+) -> Result<Option<B>, Errno> {
+    let mut entries = RawDir::new(opened, space);
     while let Some(entry) = entries.next() {
         let entry = match entry {
             Err(Errno::INTR) => continue,
@@ -38,7 +47,7 @@ pub(super) fn visit<B>(
         if is_dot(entry.file_name()) {
             continue;
         }
-        if let Some(value) = visit(entry.file_name(), entry.file_type()) {
+        if let Some(value) = visit(entry.file_name(), entry.file_type())? {
             return Ok(Some(value));
         }
     }

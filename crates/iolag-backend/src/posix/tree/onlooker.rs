@@ -6,13 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use iolag_model::Operation;
-use rustix::fs::{AtFlags, RawDir, StatxFlags, statx};
+use rustix::fs::{AtFlags, StatxFlags, statx};
 use rustix::io::{Errno, read};
 
 use super::session::TreeSession;
 use super::shared::Tree;
 use crate::posix::calls::completion_of;
-use crate::posix::directory::{LISTING_BYTES, is_dot, retry};
+use crate::posix::directory::{LISTING_BYTES, read_entries, retry};
 use crate::{BackendError, Completion, Request, Session, SessionOptions};
 
 /// In how many directories a file is looked for.
@@ -63,28 +63,20 @@ impl Onlooker {
 
     fn list(&mut self) -> Result<u64, Errno> {
         let top = self.session.open_top()?;
-        let mut entries = RawDir::new(&top, &mut self.listing);
+        let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
         let mut names = 0;
-        while let Some(entry) = entries.next() {
-            let entry = match entry {
-                Err(Errno::INTR) => continue,
-                other => other?,
-            };
-            if is_dot(entry.file_name()) {
-                continue;
-            }
+        let all = read_entries(top.as_fd(), &mut self.listing, |name, _| {
             names += 1;
             if names > LISTED_MAX {
-                continue;
+                return Ok(None::<()>);
             }
-            let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
-            match retry(|| statx(top.as_fd(), entry.file_name(), flags, StatxFlags::BASIC_STATS)) {
+            match retry(|| statx(top.as_fd(), name, flags, StatxFlags::BASIC_STATS)) {
                 // Somebody removed it meanwhile.
-                Ok(_) | Err(Errno::NOENT) => {}
-                Err(errno) => return Err(errno),
+                Ok(_) | Err(Errno::NOENT) => Ok(None),
+                Err(errno) => Err(errno),
             }
-        }
-        Ok(names)
+        });
+        all.map(|_| names)
     }
 }
 

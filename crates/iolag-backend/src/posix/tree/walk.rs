@@ -5,12 +5,12 @@ use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
 
 use iolag_model::TreeNames;
-use rustix::fs::{FileType, RawDir};
+use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::list::{Directory, Name, NameKind, TreeList};
 use super::reach::Reach;
-use crate::posix::directory::{is_dot, own_attributes, type_of};
+use crate::posix::directory::{own_attributes, read_entries, type_of};
 
 /// A walk that goes on.
 #[derive(Debug)]
@@ -90,20 +90,12 @@ impl Walk {
             return Err(Errno::XDEV);
         }
         self.list.directories[directory as usize].inode = own.stx_ino;
-        let mut entries = RawDir::new(&opened, space);
-        while let Some(entry) = entries.next() {
-            let entry = match entry {
-                Err(Errno::INTR) => continue,
-                other => other?,
-            };
-            if is_dot(entry.file_name()) {
-                continue;
-            }
+        let all = read_entries(opened.as_fd(), space, |name, kind| {
             // What is gone before it was asked for is nothing that is opened, and asking for it later fails.
-            let kind = type_of(opened.as_fd(), entry.file_name(), entry.file_type());
-            self.add(directory, entry.file_name(), NameKind::of(kind.unwrap_or(FileType::Unknown)))?;
-        }
-        Ok(())
+            let kind = type_of(opened.as_fd(), name, kind).unwrap_or(FileType::Unknown);
+            self.add(directory, name, NameKind::of(kind)).map(|()| None::<()>)
+        });
+        all.map(drop)
     }
 
     /// Whether a directory of this number lies in itself: it is bound into the tree, and reading it would have no end.
