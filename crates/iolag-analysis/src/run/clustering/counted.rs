@@ -24,15 +24,18 @@ const SCORE_UNIT: f64 = (1 << 20) as f64;
 pub(crate) struct Counted {
     first_ns: i64,
     length_ns: u64,
-    /// [`quantiles_looked_at`], then thresholds.
+    /// In ascending order.
     limits: Vec<Nanoseconds>,
-    score_of_bucket: Vec<f32>,
-    score_of_censored: f32,
+    /// Which of them is that of [`quantiles_looked_at`], one after the other, then of thresholds.
+    places: Vec<usize>,
+    /// In [`SCORE_UNIT`]s.
+    score_of_bucket: Vec<i64>,
+    score_of_censored: i64,
     attempts: Vec<u32>,
     sums_ns: Vec<u64>,
     scores: Vec<i64>,
-    /// By limit and stretch.
-    over: Vec<u32>,
+    /// Attempts by stretch, and within it by how many limits they exceed.
+    beyond: Vec<u32>,
 }
 
 /// All that the intervals of [`QUANTILES`] ask for.
@@ -61,21 +64,25 @@ impl Counted {
             let takes_bucket = through == total || (q * total - before).abs() < (through - q * total).abs();
             Nanoseconds(if takes_bucket { first.saturating_sub(1) } else { last })
         };
-        let limits: Vec<Nanoseconds> =
+        let unsorted: Vec<Nanoseconds> =
             quantiles_looked_at().map(at).chain(thresholds.iter().copied()).collect();
+        let mut limits = unsorted.clone();
+        limits.sort_unstable();
+        let place = |limit: &Nanoseconds| limits.partition_point(|other| other < limit);
+        let score = |share: f64| (normal_quantile(share) * SCORE_UNIT) as i64;
         let mut score_of_bucket = Vec::new();
         let mut below = 0.0;
         for (bucket, count) in histogram.occupied() {
-            score_of_bucket.resize(bucket + 1, 0.0);
-            score_of_bucket[bucket] = normal_quantile((below + count as f64 / 2.0) / total) as f32;
+            score_of_bucket.resize(bucket + 1, 0);
+            score_of_bucket[bucket] = score((below + count as f64 / 2.0) / total);
             below += count as f64;
         }
-        let score_of_censored =
-            if below < total { normal_quantile((below + total) / 2.0 / total) as f32 } else { 0.0 };
+        let score_of_censored = if below < total { score((below + total) / 2.0 / total) } else { 0 };
         Self {
             first_ns,
             length_ns: end_ns.abs_diff(first_ns) / STRETCHES as u64 + 1,
-            over: vec![0; limits.len() * STRETCHES],
+            beyond: vec![0; (limits.len() + 1) * STRETCHES],
+            places: unsorted.iter().map(place).collect(),
             limits,
             score_of_bucket,
             score_of_censored,
@@ -90,15 +97,14 @@ impl Counted {
         let stretch = ((since / self.length_ns) as usize).min(STRETCHES - 1);
         self.attempts[stretch] += 1;
         self.sums_ns[stretch] = self.sums_ns[stretch].saturating_add(reading.duration.0);
-        let score = if reading.has_ended {
-            self.score_of_bucket.get(bucket_of(reading.duration.0)).copied().unwrap_or_default()
+        let (exceeded, score) = if reading.has_ended {
+            let exceeded = self.limits.iter().filter(|limit| reading.duration > **limit).count();
+            (exceeded, self.score_of_bucket.get(bucket_of(reading.duration.0)).copied().unwrap_or_default())
         } else {
-            self.score_of_censored
+            (self.limits.len(), self.score_of_censored)
         };
-        self.scores[stretch] += (f64::from(score) * SCORE_UNIT) as i64;
-        for (limit, over) in self.limits.iter().zip(self.over.chunks_exact_mut(STRETCHES)) {
-            over[stretch] += u32::from(!reading.has_ended || reading.duration > *limit);
-        }
+        self.beyond[stretch * (self.limits.len() + 1) + exceeded] += 1;
+        self.scores[stretch] += score;
     }
 
     pub(crate) fn merge(&mut self, other: &Self) {
@@ -106,7 +112,7 @@ impl Counted {
             mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
         };
         add(&mut self.attempts, &other.attempts);
-        add(&mut self.over, &other.over);
+        add(&mut self.beyond, &other.beyond);
         self.sums_ns
             .iter_mut()
             .zip(&other.sums_ns)
@@ -125,11 +131,13 @@ impl Counted {
         let sums: Vec<f64> = scores.iter().zip(&counts).map(sum).collect();
         let level = Level::of_score_sums(&sums, attempts).that_begins_cold();
         let stretch = |(attempts, over): (&u32, u32)| Stretch { attempts: *attempts, over };
-        let worth = |over: &[u32]| {
-            let stretches: Vec<Stretch> = counts.iter().zip(joined(over, &ends)).map(stretch).collect();
+        let worth = |place: &usize| {
+            let over = |beyond: &[u32]| beyond[place + 1..].iter().sum();
+            let over: Vec<u32> = self.beyond.chunks_exact(self.limits.len() + 1).map(over).collect();
+            let stretches: Vec<Stretch> = counts.iter().zip(joined(&over, &ends)).map(stretch).collect();
             worth_of_share(&stretches, &level)
         };
-        let worths: Vec<Worth> = self.over.chunks_exact(STRETCHES).map(worth).collect();
+        let worths: Vec<Worth> = self.places.iter().map(worth).collect();
         let (of_quantiles, of_thresholds) = worths.split_at(quantiles_looked_at().count());
         let beyond = |q: f64| {
             let place = quantiles_looked_at().position(|looked_at| looked_at == q);
