@@ -104,7 +104,7 @@ impl Sample {
         self
     }
 
-    /// What was asked. Samples are checked when they enter (see [`Sample::from_bytes`]), so this cannot fail.
+    /// What was asked. Samples are checked when they enter (see [`Sample::as_read`]), so this cannot fail.
     #[inline]
     pub fn operation(&self) -> Operation {
         Operation::from_code(self.operation).expect("samples are checked when they are read")
@@ -160,14 +160,13 @@ impl Sample {
         transmute!(self.little_endian())
     }
 
-    /// The sample in these bytes of a file.
+    /// The sample of which this has the bytes as they stand in a file.
     ///
     /// # Errors
     /// If operation or outcome is not a known number.
     #[inline]
-    pub fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, SampleError> {
-        let sample: Self = transmute!(*bytes);
-        sample.little_endian().checked()
+    pub fn as_read(self) -> Result<Self, SampleError> {
+        self.little_endian().checked()
     }
 
     /// Between the machine's order of bytes and that of files, which is the same on most.
@@ -192,6 +191,11 @@ mod tests {
     use super::*;
     use crate::ClientId;
 
+    fn read(bytes: [u8; Sample::SIZE]) -> Result<Sample, SampleError> {
+        let sample: Sample = transmute!(bytes);
+        sample.as_read()
+    }
+
     fn sample(outcome: Outcome, duration_ns: u64) -> Sample {
         Sample::new(
             AttemptId::new(ClientId(3), 9),
@@ -208,7 +212,7 @@ mod tests {
     #[test]
     fn bytes_lead_back() {
         let sample = sample(Outcome::Late, 77).with_outcome(Outcome::Error, FailureCode(28));
-        assert_eq!(Sample::from_bytes(&sample.to_bytes()), Ok(sample));
+        assert_eq!(read(sample.to_bytes()), Ok(sample));
     }
 
     #[test]
@@ -226,9 +230,9 @@ mod tests {
     fn damaged_numbers_are_refused() {
         let mut bytes = sample(Outcome::Ok, 1).to_bytes();
         bytes[41] = 99;
-        assert_eq!(Sample::from_bytes(&bytes), Err(SampleError::Outcome(UnknownOutcome(99))));
+        assert_eq!(read(bytes), Err(SampleError::Outcome(UnknownOutcome(99))));
         bytes[40] = 0;
-        assert_eq!(Sample::from_bytes(&bytes), Err(SampleError::Operation(0)));
+        assert_eq!(read(bytes), Err(SampleError::Operation(0)));
     }
 
     #[test]

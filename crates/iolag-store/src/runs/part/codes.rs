@@ -18,21 +18,25 @@ use parquet::file::metadata::{ColumnChunkMetaData, PageEncodingStats};
 use parquet::file::statistics::Statistics;
 use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::ColumnDescPtr;
+use zstd::bulk::Compressor;
 
+/// Of all columns.
+pub(super) const ZSTD_LEVEL: i32 = 1;
 /// Above so many different values a dictionary is no gain.
 const DISTINCT_MAX: usize = 1 << 16;
 const TABLE_KEYS: usize = 1 << 16;
 /// A run shorter than this is packed: its header would cost more.
 const RUN_MIN: usize = 16;
 
-/// Turns keys into indices; its tables are reused for every column.
+/// Turns the keys of a column into indices; its tables are reused for every row group.
 pub(super) struct Codes {
     /// Index + 1 of every small key; 0 for a key not seen.
     table: Vec<u32>,
     large: HashMap<u64, u32>,
     /// The keys in the order of their indices.
-    pub distinct: Vec<u64>,
+    distinct: Vec<u64>,
     indices: Vec<u16>,
+    is_refused: bool,
 }
 
 /// The values that the distinct keys stand for.
@@ -50,11 +54,17 @@ pub(super) struct Chunk {
 
 impl Codes {
     pub fn new() -> Self {
-        Self { table: vec![0; TABLE_KEYS], large: HashMap::new(), distinct: Vec::new(), indices: Vec::new() }
+        Self {
+            table: vec![0; TABLE_KEYS],
+            large: HashMap::new(),
+            distinct: Vec::new(),
+            indices: Vec::new(),
+            is_refused: false,
+        }
     }
 
-    /// Gives every key an index; false if there are too many different ones.
-    pub fn collect(&mut self, keys: impl Iterator<Item = u64>) -> bool {
+    /// Forgets all keys.
+    pub fn clear(&mut self) {
         for key in self.distinct.drain(..) {
             if let Some(entry) = self.table.get_mut(key as usize) {
                 *entry = 0;
@@ -62,46 +72,81 @@ impl Codes {
         }
         self.large.clear();
         self.indices.clear();
-        let mut last: Option<(u64, u32)> = None;
-        for key in keys {
-            let entry = match last {
-                Some((last_key, entry)) if last_key == key => entry,
-                _ => {
-                    let entry = match self.table.get_mut(key as usize) {
-                        Some(entry) => entry,
-                        None => self.large.entry(key).or_insert(0),
-                    };
-                    if *entry == 0 {
-                        if self.distinct.len() == DISTINCT_MAX {
-                            return false;
-                        }
-                        self.distinct.push(key);
-                        *entry = self.distinct.len() as u32;
-                    }
-                    last = Some((key, *entry));
-                    *entry
-                }
-            };
-            self.indices.push((entry - 1) as u16);
+        self.is_refused = false;
+    }
+
+    /// Gives each of these keys an index, after those before; none, once there are too many different ones.
+    pub fn extend(&mut self, mut keys: impl Iterator<Item = u64>) {
+        let Some(mut key) = keys.next().filter(|_| !self.is_refused) else { return };
+        let mut run = 1;
+        // Most columns have long runs of one key: it is looked up once for all of them.
+        for next in keys {
+            if next == key {
+                run += 1;
+            } else {
+                self.push(key, run);
+                (key, run) = (next, 1);
+            }
         }
-        true
+        self.push(key, run);
+    }
+
+    /// Whether there were too many different keys: then there is no chunk of them.
+    pub const fn is_refused(&self) -> bool {
+        self.is_refused
+    }
+
+    fn push(&mut self, key: u64, run: usize) {
+        let entry = match self.table.get_mut(key as usize) {
+            Some(entry) => entry,
+            None => self.large.entry(key).or_insert(0),
+        };
+        if *entry == 0 {
+            self.is_refused |= self.distinct.len() == DISTINCT_MAX;
+            if self.is_refused {
+                return;
+            }
+            self.distinct.push(key);
+            *entry = self.distinct.len() as u32;
+        }
+        self.indices.resize(self.indices.len() + run, (*entry - 1) as u16);
+    }
+
+    /// The keys as numbers of 32 bits.
+    pub fn numbers(&self) -> Dictionary<'static> {
+        Dictionary::Int32(self.distinct.iter().map(|key| *key as i32).collect())
+    }
+
+    /// The keys as numbers of 64 bits.
+    pub fn wide_numbers(&self) -> Dictionary<'static> {
+        Dictionary::Int64(self.distinct.iter().map(|key| *key as i64).collect())
+    }
+
+    /// What the keys are called.
+    pub fn texts<'a>(&self, name: impl Fn(u64) -> &'a str) -> Dictionary<'a> {
+        Dictionary::Text(self.distinct.iter().map(|key| name(*key)).collect())
     }
 
     /// The column chunk of the collected keys, each standing for the value of the same place in `dictionary`.
-    pub fn chunk(&self, column: ColumnDescPtr, dictionary: &Dictionary<'_>) -> Result<Chunk, ParquetError> {
+    pub fn chunk(
+        &self,
+        column: ColumnDescPtr,
+        dictionary: &Dictionary<'_>,
+        compressor: &mut Compressor<'_>,
+    ) -> Result<Chunk, ParquetError> {
         let bits = usize::BITS - (self.distinct.len().max(1) - 1).leading_zeros();
         let indices = pack(&self.indices, bits);
         let mut sink = TrackedWrite::new(Vec::new());
         let mut pages = SerializedPageWriter::new(&mut sink);
         let values = dictionary.plain();
         let entries = self.distinct.len() as u32;
-        let first = pages.write_page(compress(&values, |buf| Page::DictionaryPage {
+        let first = pages.write_page(compress(compressor, &values, |buf| Page::DictionaryPage {
             buf,
             num_values: entries,
             encoding: Encoding::PLAIN,
             is_sorted: false,
         })?)?;
-        let second = pages.write_page(compress(&indices, |buf| Page::DataPage {
+        let second = pages.write_page(compress(compressor, &indices, |buf| Page::DataPage {
             buf,
             num_values: self.indices.len() as u32,
             encoding: Encoding::RLE_DICTIONARY,
@@ -110,7 +155,7 @@ impl Codes {
             statistics: None,
         })?)?;
         let metadata = ColumnChunkMetaData::builder(column)
-            .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
+            .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
             .set_encodings(vec![Encoding::PLAIN, Encoding::RLE, Encoding::RLE_DICTIONARY])
             .set_page_encoding_stats(vec![
                 PageEncodingStats {
@@ -184,9 +229,12 @@ impl Dictionary<'_> {
     }
 }
 
-fn compress(bytes: &[u8], page: impl FnOnce(Bytes) -> Page) -> Result<CompressedPage, ParquetError> {
-    let compressed =
-        zstd::bulk::compress(bytes, 1).map_err(|error| ParquetError::External(Box::new(error)))?;
+fn compress(
+    compressor: &mut Compressor<'_>,
+    bytes: &[u8],
+    page: impl FnOnce(Bytes) -> Page,
+) -> Result<CompressedPage, ParquetError> {
+    let compressed = compressor.compress(bytes).map_err(|error| ParquetError::External(Box::new(error)))?;
     Ok(CompressedPage::new(page(compressed.into()), bytes.len()))
 }
 
@@ -285,7 +333,9 @@ mod tests {
         fn keys_get_their_own_index(keys in prop::collection::vec(prop_oneof![0_u64..10, any::<u64>()], 0..200)) {
             let mut codes = Codes::new();
             for _ in 0..2 {
-                prop_assert!(codes.collect(keys.iter().copied()));
+                codes.clear();
+                keys.chunks(7).for_each(|keys| codes.extend(keys.iter().copied()));
+                prop_assert!(!codes.is_refused());
                 let back: Vec<u64> = codes.indices.iter().map(|index| codes.distinct[usize::from(*index)]).collect();
                 prop_assert_eq!(&back, &keys);
             }
@@ -295,8 +345,11 @@ mod tests {
     #[test]
     fn too_many_different_keys_are_refused_and_one_key_takes_no_bits() {
         let mut codes = Codes::new();
-        assert!(!codes.collect(0..=1 << 16));
-        assert!(codes.collect(0..1 << 16));
+        codes.extend(0..=1 << 16);
+        assert!(codes.is_refused());
+        codes.clear();
+        codes.extend(0..1 << 16);
+        assert!(!codes.is_refused());
         assert_eq!(pack(&[0; 1000], 0).len(), 3);
     }
 }

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use iolag_model::{
-    HostIndex, HostView, Operation, Outcome, PartRecord, Phase, RunRecord, Sample, TargetIndex,
+    HostIndex, HostView, Operation, Outcome, PartRecord, Phase, RunRecord, Sample, StageIndex, TargetIndex,
 };
 use parquet::basic::{Compression, Encoding, ZstdLevel};
-use parquet::data_type::{Int32Type, Int64Type};
+use parquet::data_type::{DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
@@ -17,24 +17,53 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::{SchemaDescPtr, TypePtr};
 use rustix::fs::OFlags;
+use zstd::bulk::Compressor;
 
 use super::SCHEMA;
-use super::codes::{Codes, Dictionary};
+use super::codes::{Codes, Dictionary, ZSTD_LEVEL};
 use super::reader::{CHUNK_CRCS_KEY, read_footer};
 use crate::directory::new_name;
 use crate::{Directory, StoreError};
 
 type Group<'a> = SerializedRowGroupWriter<'a, File>;
 
+/// Samples whose numbers are put into columns at once: few enough for the fastest cache of a processor, or each column would fetch all samples
+/// from memory again.
+const SAMPLES_AT_ONCE: usize = 256;
+
 /// What all parts of a run share: the schema, the stages, and buffers that are reused.
 pub(crate) struct PartContext {
     schema: TypePtr,
     columns: SchemaDescPtr,
+    stages: Stages,
+    gathered: Gathered,
+    compressor: Compressor<'static>,
+}
+
+/// The columns of a row group: numbers of many values as they are, others as codes.
+struct Gathered {
+    attempt: Vec<i64>,
+    intended_ns: Vec<i64>,
+    start_ns: Vec<i64>,
+    duration_ns: Vec<i64>,
+    client: Codes,
+    target: Codes,
+    stage: Codes,
+    operation: Codes,
+    outcome: Codes,
+    failure_code: Codes,
+    phase: Codes,
+    iteration: Codes,
+    bytes: Codes,
+    tag: Codes,
+}
+
+/// What is told of a sample by its stage.
+struct Stages {
     /// Phase and iteration of every stage, by its number.
-    stages: Vec<(Phase, u32)>,
-    codes: Codes,
-    wide: Vec<i64>,
-    narrow: Vec<i32>,
+    of_number: Vec<(Phase, u32)>,
+    /// The first stage with the phase of a stage: stages of one phase share an entry of the dictionary. The last one is of those that run.json does not know.
+    first_of_phase: Vec<u64>,
 }
 
 /// A part that is being written, under a name that says so until it is whole.
@@ -53,73 +82,13 @@ impl PartContext {
     pub fn new(record: &RunRecord) -> Result<Self, StoreError> {
         let unexpected = |error| StoreError::parquet("lay out", "samples.parquet", error);
         let schema = Arc::new(parse_message_type(SCHEMA).map_err(unexpected)?);
-        let mut stages = Vec::new();
-        for stage in &record.stages {
-            let number = usize::from(stage.stage.0);
-            if stages.len() <= number {
-                stages.resize(number + 1, (stage.phase, 0));
-            }
-            stages[number] = (stage.phase, stage.iteration);
-        }
         Ok(Self {
             columns: Arc::new(parquet::schema::types::SchemaDescriptor::new(schema.clone())),
             schema,
-            stages,
-            codes: Codes::new(),
-            wide: Vec::new(),
-            narrow: Vec::new(),
+            stages: Stages::of(record),
+            gathered: Gathered::new(),
+            compressor: Compressor::new(ZSTD_LEVEL).map_err(|error| unexpected(error.into()))?,
         })
-    }
-
-    /// Phase of a stage; a stage that run.json does not know is of no phase.
-    fn phase_name(&self, stage: u64) -> &'static str {
-        self.stages.get(stage as usize).map_or("", |(phase, _)| phase.name())
-    }
-
-    /// Writes the few different values of `key` under the names or numbers that `dictionary` gives them.
-    fn write_codes<'a>(
-        &mut self,
-        group: &mut Group<'_>,
-        place: usize,
-        samples: &[Sample],
-        key: impl Fn(&Sample) -> u64,
-        dictionary: impl Fn(&[u64]) -> Dictionary<'a>,
-    ) -> Result<(), ParquetError> {
-        let column = self.columns.column(place);
-        if self.codes.collect(samples.iter().map(&key)) {
-            let chunk = self.codes.chunk(column, &dictionary(&self.codes.distinct))?;
-            return group.append_column(&chunk.bytes, chunk.close);
-        }
-        match dictionary(&[]) {
-            Dictionary::Int32(_) => self.write_narrow(group, samples, |sample| key(sample) as i32),
-            _ => self.write_wide(group, samples, |sample| key(sample) as i64),
-        }
-    }
-
-    fn write_wide(
-        &mut self,
-        group: &mut Group<'_>,
-        samples: &[Sample],
-        value: impl Fn(&Sample) -> i64,
-    ) -> Result<(), ParquetError> {
-        self.wide.clear();
-        self.wide.extend(samples.iter().map(value));
-        let mut column = group.next_column()?.expect("the schema has this column");
-        column.typed::<Int64Type>().write_batch(&self.wide, None, None)?;
-        column.close()
-    }
-
-    fn write_narrow(
-        &mut self,
-        group: &mut Group<'_>,
-        samples: &[Sample],
-        value: impl Fn(&Sample) -> i32,
-    ) -> Result<(), ParquetError> {
-        self.narrow.clear();
-        self.narrow.extend(samples.iter().map(value));
-        let mut column = group.next_column()?.expect("the schema has this column");
-        column.typed::<Int32Type>().write_batch(&self.narrow, None, None)?;
-        column.close()
     }
 
     /// One row group, columns in the order of [`SCHEMA`].
@@ -129,48 +98,143 @@ impl PartContext {
         target: TargetIndex,
         samples: &[Sample],
     ) -> Result<(), ParquetError> {
-        let numbers = |keys: &[u64]| Dictionary::Int32(keys.iter().map(|key| *key as i32).collect());
-        let sizes = |keys: &[u64]| Dictionary::Int64(keys.iter().map(|key| *key as i64).collect());
-        let stages = self.stages.clone();
-        let iteration = |stage: usize| stages.get(stage).map_or(0, |(_, iteration)| u64::from(*iteration));
-        // Stages of one phase share an entry of the dictionary: the key is the first stage with that phase.
-        let firsts: Vec<u64> = (0..stages.len() + 1)
-            .map(|stage| {
-                let name = self.phase_name(stage as u64);
-                (0..stage).find(|other| self.phase_name(*other as u64) == name).unwrap_or(stage) as u64
-            })
-            .collect();
-        let phase = |stage: usize| firsts[stage.min(stages.len())];
-        let phase_names: Vec<&'static str> =
-            (0..=stages.len()).map(|stage| self.phase_name(stage as u64)).collect();
-
-        self.write_wide(group, samples, |sample| sample.attempt.0 as i64)?;
-        self.write_codes(group, 1, samples, |sample| u64::from(sample.attempt.client().0), numbers)?;
-        self.write_codes(group, 2, samples, |_| u64::from(target.0), numbers)?;
-        self.write_codes(group, 3, samples, |sample| u64::from(sample.stage.0), numbers)?;
-        self.write_codes(group, 4, samples, operation, |keys| {
-            Dictionary::Text(keys.iter().map(|key| operation_name(*key)).collect())
-        })?;
-        self.write_codes(group, 5, samples, operation, numbers)?;
-        self.write_codes(group, 6, samples, outcome, |keys| {
-            Dictionary::Text(keys.iter().map(|key| outcome_name(*key)).collect())
-        })?;
-        self.write_codes(group, 7, samples, outcome, numbers)?;
-        self.write_codes(group, 8, samples, |sample| u64::from(sample.code.0), numbers)?;
-        self.write_codes(
-            group,
-            9,
-            samples,
-            |sample| phase(usize::from(sample.stage.0)),
-            |keys| Dictionary::Text(keys.iter().map(|key| phase_names[*key as usize]).collect()),
-        )?;
-        self.write_codes(group, 10, samples, |sample| iteration(usize::from(sample.stage.0)), numbers)?;
-        self.write_wide(group, samples, |sample| sample.intended.0 as i64)?;
-        self.write_wide(group, samples, |sample| sample.start.0 as i64)?;
-        self.write_wide(group, samples, |sample| sample.duration.0 as i64)?;
-        self.write_codes(group, 14, samples, |sample| sample.bytes, sizes)?;
-        self.write_codes(group, 15, samples, |sample| u64::from(sample.tag), numbers)
+        self.gathered.clear();
+        samples
+            .chunks(SAMPLES_AT_ONCE)
+            .for_each(|samples| self.gathered.extend(samples, target, &self.stages));
+        let (columns, compressor) = (&self.columns, &mut self.compressor);
+        let mut put = |group: &mut Group<'_>, place, codes: &Codes, dictionary: Dictionary<'_>| {
+            let chunk = codes.chunk(columns.column(place), &dictionary, compressor)?;
+            group.append_column(&chunk.bytes, chunk.close)
+        };
+        let of = &self.gathered;
+        write::<Int64Type>(group, &of.attempt)?;
+        match of.client.is_refused() {
+            false => put(group, 1, &of.client, of.client.numbers())?,
+            true => write::<Int32Type>(group, &column(samples, |sample| sample.attempt.client().0 as i32))?,
+        }
+        put(group, 2, &of.target, of.target.numbers())?;
+        put(group, 3, &of.stage, of.stage.numbers())?;
+        put(group, 4, &of.operation, of.operation.texts(operation_name))?;
+        put(group, 5, &of.operation, of.operation.numbers())?;
+        put(group, 6, &of.outcome, of.outcome.texts(outcome_name))?;
+        put(group, 7, &of.outcome, of.outcome.numbers())?;
+        put(group, 8, &of.failure_code, of.failure_code.numbers())?;
+        put(group, 9, &of.phase, of.phase.texts(|stage| self.stages.phase_name(stage)))?;
+        put(group, 10, &of.iteration, of.iteration.numbers())?;
+        write::<Int64Type>(group, &of.intended_ns)?;
+        write::<Int64Type>(group, &of.start_ns)?;
+        write::<Int64Type>(group, &of.duration_ns)?;
+        match of.bytes.is_refused() {
+            false => put(group, 14, &of.bytes, of.bytes.wide_numbers())?,
+            true => write::<Int64Type>(group, &column(samples, |sample| sample.bytes as i64))?,
+        }
+        put(group, 15, &of.tag, of.tag.numbers())
     }
+}
+
+impl Gathered {
+    fn new() -> Self {
+        let [client, target, stage, operation, outcome, failure_code, phase, iteration, bytes, tag] =
+            std::array::from_fn(|_| Codes::new());
+        let [attempt, intended_ns, start_ns, duration_ns] = [const { Vec::new() }; 4];
+        Self {
+            attempt,
+            intended_ns,
+            start_ns,
+            duration_ns,
+            client,
+            target,
+            stage,
+            operation,
+            outcome,
+            failure_code,
+            phase,
+            iteration,
+            bytes,
+            tag,
+        }
+    }
+
+    fn clear(&mut self) {
+        for column in [&mut self.attempt, &mut self.intended_ns, &mut self.start_ns, &mut self.duration_ns] {
+            column.clear();
+        }
+        for column in [
+            &mut self.client,
+            &mut self.target,
+            &mut self.stage,
+            &mut self.operation,
+            &mut self.outcome,
+            &mut self.failure_code,
+            &mut self.phase,
+            &mut self.iteration,
+            &mut self.bytes,
+            &mut self.tag,
+        ] {
+            column.clear();
+        }
+    }
+
+    fn extend(&mut self, samples: &[Sample], target: TargetIndex, stages: &Stages) {
+        let of = || samples.iter();
+        self.attempt.extend(of().map(|sample| sample.attempt.0 as i64));
+        self.intended_ns.extend(of().map(|sample| sample.intended.0 as i64));
+        self.start_ns.extend(of().map(|sample| sample.start.0 as i64));
+        self.duration_ns.extend(of().map(|sample| sample.duration.0 as i64));
+        self.client.extend(of().map(|sample| u64::from(sample.attempt.client().0)));
+        self.target.extend(of().map(|_| u64::from(target.0)));
+        self.stage.extend(of().map(|sample| u64::from(sample.stage.0)));
+        self.operation.extend(of().map(|sample| u64::from(sample.operation_code())));
+        self.outcome.extend(of().map(|sample| sample.outcome() as u64));
+        self.failure_code.extend(of().map(|sample| u64::from(sample.code.0)));
+        self.phase.extend(of().map(|sample| stages.phase(sample.stage)));
+        self.iteration.extend(of().map(|sample| stages.iteration(sample.stage)));
+        self.bytes.extend(of().map(|sample| sample.bytes));
+        self.tag.extend(of().map(|sample| u64::from(sample.tag)));
+    }
+}
+
+impl Stages {
+    fn of(record: &RunRecord) -> Self {
+        let mut of_number = Vec::new();
+        for stage in &record.stages {
+            let number = usize::from(stage.stage.0);
+            if of_number.len() <= number {
+                of_number.resize(number + 1, (stage.phase, 0));
+            }
+            of_number[number] = (stage.phase, stage.iteration);
+        }
+        let first_with = |phase: Phase| of_number.iter().position(|(other, _)| *other == phase);
+        let first =
+            |(number, (phase, _)): (usize, &(Phase, u32))| first_with(*phase).unwrap_or(number) as u64;
+        let mut first_of_phase: Vec<u64> = of_number.iter().enumerate().map(first).collect();
+        first_of_phase.push(of_number.len() as u64);
+        Self { of_number, first_of_phase }
+    }
+
+    fn phase(&self, stage: StageIndex) -> u64 {
+        self.first_of_phase[usize::from(stage.0).min(self.of_number.len())]
+    }
+
+    fn iteration(&self, stage: StageIndex) -> u64 {
+        self.of_number.get(usize::from(stage.0)).map_or(0, |(_, iteration)| u64::from(*iteration))
+    }
+
+    /// Phase of a stage; a stage that run.json does not know is of no phase.
+    fn phase_name(&self, stage: u64) -> &'static str {
+        self.of_number.get(stage as usize).map_or("", |(phase, _)| phase.name())
+    }
+}
+
+fn column<T>(samples: &[Sample], value: impl Fn(&Sample) -> T) -> Vec<T> {
+    samples.iter().map(value).collect()
+}
+
+fn write<T: DataType>(group: &mut Group<'_>, values: &[T::T]) -> Result<(), ParquetError> {
+    let mut column = group.next_column()?.expect("the schema has this column");
+    column.typed::<T>().write_batch(values, None, None)?;
+    column.close()
 }
 
 impl PartWriter {
@@ -259,7 +323,7 @@ pub(super) fn finish_file(
 
 /// How parts and details are written.
 pub(super) fn properties(description: Vec<KeyValue>) -> WriterProperties {
-    let level = ZstdLevel::try_new(1).expect("1 is a level of zstd");
+    let level = ZstdLevel::try_new(ZSTD_LEVEL).expect("a level of zstd");
     WriterProperties::builder()
         .set_created_by(concat!("iolag version ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_compression(Compression::ZSTD(level))
@@ -307,16 +371,8 @@ fn describe(
     Ok(about.into_iter().map(|(key, value)| KeyValue::new(key.to_owned(), value)).collect())
 }
 
-fn operation(sample: &Sample) -> u64 {
-    u64::from(sample.operation_code())
-}
-
 fn operation_name(key: u64) -> &'static str {
     Operation::from_code(key as u8).map_or("", Operation::name)
-}
-
-fn outcome(sample: &Sample) -> u64 {
-    sample.outcome() as u64
 }
 
 fn outcome_name(key: u64) -> &'static str {

@@ -5,6 +5,7 @@ use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
 use iolag_model::{Detail, RunId, Sample};
+use zerocopy::{FromBytes, IntoBytes};
 
 use super::SpoolNumber;
 use super::block::{BLOCK_BYTES_MAX, BlockKind, HEADER_BYTES, Header, SPOOL_FORMAT, run_hash};
@@ -18,8 +19,8 @@ pub struct SpoolReader {
     number: SpoolNumber,
     run_hash: u64,
     file_bytes: u64,
-    buffer: Vec<u8>,
-    samples_here: Vec<Sample>,
+    /// A block, in words: samples are looked at where they were read, and need a place that is a multiple of 8.
+    buffer: Vec<u64>,
     details_here: Vec<Detail>,
     offset: u64,
     sequence: u64,
@@ -73,8 +74,7 @@ impl SpoolReader {
             number,
             run_hash: run_hash(run),
             file_bytes,
-            buffer: vec![0; BLOCK_BYTES_MAX],
-            samples_here: Vec::new(),
+            buffer: vec![0; BLOCK_BYTES_MAX / size_of::<u64>()],
             details_here: Vec::new(),
             offset: 0,
             sequence: 0,
@@ -186,7 +186,7 @@ impl SpoolReader {
     }
 
     fn read_payload(&mut self, header: &Header) -> Result<bool, StoreError> {
-        let block = &mut self.buffer[..header.block_bytes()];
+        let block = &mut self.buffer.as_mut_bytes()[..header.block_bytes()];
         self.file
             .read_exact_at(block, self.offset)
             .map_err(|error| StoreError::system("read", &self.path, error))?;
@@ -205,18 +205,17 @@ impl SpoolReader {
     }
 
     fn decode_samples(&mut self, header: &Header) -> Result<Block<'_>, StoreError> {
-        let payload = header.payload(&self.buffer);
-        self.samples_here.clear();
-        for bytes in payload.as_chunks::<{ Sample::SIZE }>().0 {
-            let sample = Sample::from_bytes(bytes)
-                .map_err(|source| StoreError::Sample { path: self.path.clone(), source })?;
-            self.samples_here.push(sample);
+        let bytes = &mut self.buffer.as_mut_bytes()[HEADER_BYTES..][..header.payload_bytes.get() as usize];
+        let samples = <[Sample]>::mut_from_bytes(bytes).expect("a consistent block holds whole samples");
+        for sample in &mut *samples {
+            *sample =
+                sample.as_read().map_err(|source| StoreError::Sample { path: self.path.clone(), source })?;
         }
-        Ok(Block::Samples(&self.samples_here))
+        Ok(Block::Samples(samples))
     }
 
     fn decode_details(&mut self, header: &Header) -> Result<Block<'_>, StoreError> {
-        let mut payload = header.payload(&self.buffer);
+        let mut payload = header.payload(self.buffer.as_bytes());
         self.details_here.clear();
         while !payload.is_empty() {
             let (detail, length) = Detail::from_bytes(payload)
