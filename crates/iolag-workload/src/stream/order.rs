@@ -4,25 +4,32 @@ use iolag_model::mix;
 
 /// So many rounds of a Feistel network make its outputs look random (Luby and Rackoff, "How to construct pseudorandom permutations from
 /// pseudorandom functions", 1988).
-const ROUNDS: u64 = 4;
+const ROUNDS: usize = 4;
 
 /// Every number below a limit once, in an order of its seed's: a permutation that needs no memory, however long the file is.
 ///
-/// A Feistel network permutes the numbers of an even number of bits; what lands beyond the limit is permuted again until it does not
-/// (Black and Rogaway, "Ciphers with arbitrary finite domains", 2002). That domain is less than four times as large.
+/// A Feistel network, its halves unequal where the number of bits is odd, permutes the numbers of so many bits; what lands beyond the limit is
+/// permuted again until it does not (Black and Rogaway, "Ciphers with arbitrary finite domains", 2002). That domain is less than twice as large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RandomOrder {
-    seed: u64,
+    keys: [u64; ROUNDS],
     limit: u64,
-    half_bits: u32,
+    /// Of the lower half; the upper one has as many, or one more.
+    lower_bits: u32,
+    upper_bits: u32,
 }
 
 impl RandomOrder {
     /// The order of the numbers below `limit`, which is at least 1 and at most 2⁶².
     pub(super) const fn new(seed: u64, limit: u64) -> Self {
         let bits = u64::BITS - (limit - 1).leading_zeros();
-        let half_bits = if bits < 2 { 1 } else { bits.div_ceil(2) };
-        Self { seed, limit, half_bits }
+        let mut keys = [0; ROUNDS];
+        let mut round = 0;
+        while round < ROUNDS {
+            keys[round] = mix(seed ^ round as u64);
+            round += 1;
+        }
+        Self { keys, limit, lower_bits: bits / 2, upper_bits: bits.div_ceil(2) }
     }
 
     /// The number that comes after so many others, which are fewer than all.
@@ -35,14 +42,15 @@ impl RandomOrder {
     }
 
     const fn permuted(&self, number: u64) -> u64 {
-        let mask = (1 << self.half_bits) - 1;
-        let (mut left, mut right) = (number >> self.half_bits, number & mask);
+        let (lower_mask, upper_mask) = ((1 << self.lower_bits) - 1, (1 << self.upper_bits) - 1);
+        let (mut upper, mut lower) = (number >> self.lower_bits, number & lower_mask);
         let mut round = 0;
         while round < ROUNDS {
-            (left, right) = (right, left ^ (mix(mix(self.seed ^ round) ^ right) & mask));
-            round += 1;
+            upper ^= mix(self.keys[round] ^ lower) & upper_mask;
+            lower ^= mix(self.keys[round + 1] ^ upper) & lower_mask;
+            round += 2;
         }
-        left << self.half_bits | right
+        upper << self.lower_bits | lower
     }
 }
 
