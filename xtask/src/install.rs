@@ -13,6 +13,7 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("fusermount3", "fuse3"),
     ("sshfs", "sshfs"),
     ("sftp-server", "openssh-sftp-server"),
+    ("glusterfs", "glusterfs-client"),
     ("mkfs.ext4", "e2fsprogs"),
     ("mkfs.xfs", "xfsprogs"),
     ("mkfs.btrfs", "btrfs-progs"),

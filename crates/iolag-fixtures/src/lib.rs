@@ -4,7 +4,7 @@
 //!   to answer late, with an error, or not at all. Its callers then wait as those of a dead file server do.
 //! - [`LoopMount`], [`TmpfsMount`]: small real file systems, for "full" and "read-only", too; [`BindMount`] shows one at a second place,
 //!   where it can be unmounted in mid-run.
-//! - [`SshfsMount`]: the sshfs that people use, on OpenSSH's server of files.
+//! - [`SshfsMount`]: the sshfs that people use, on OpenSSH's server of files; [`GlusterMount`]: one brick of GlusterFS and its client.
 //! - [`Throttle`]: a cap on what a process gets of a block device.
 //! - [`PostgresServer`]: a real PostgreSQL, as an unprivileged user, on a socket and a port of the loopback.
 //! - [`made_up_series`]: series of a history, made by hand.
@@ -27,10 +27,10 @@ mod fuse_mount;
 mod fuse_rules;
 pub mod made_up_series;
 mod mounts;
+mod network;
 mod passthrough;
 mod postgres_server;
 mod skipping;
-mod sshfs_mount;
 mod throttle;
 
 pub use alone::Alone;
@@ -39,7 +39,7 @@ pub use fuse_daemon::{DaemonError, USUAL_LIFE, serve};
 pub use fuse_mount::FuseMount;
 pub use fuse_rules::FuseCall;
 pub use mounts::{BindMount, DiskFormat, LoopMount, TmpfsMount};
+pub use network::{GlusterMount, SshfsMount};
 pub use postgres_server::PostgresServer;
 pub use skipping::{SKIPPED_FILE_VARIABLE, current_test, skip, skip_unless_root, tell_what_is_left};
-pub use sshfs_mount::SshfsMount;
 pub use throttle::Throttle;

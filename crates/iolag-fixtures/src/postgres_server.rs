@@ -265,7 +265,8 @@ fn make_certificates(directory: &Path, account: Account) -> Option<PathBuf> {
     Some(directory.join("ca.pem"))
 }
 
-fn free_port() -> u16 {
+/// A port of the loopback that nobody had a moment ago.
+pub(crate) fn free_port() -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("the loopback has a free port");
     listener.local_addr().expect("a bound socket has an address").port()
 }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use iolag_fixtures::{DiskFormat, LoopMount, SshfsMount, TmpfsMount};
+use iolag_fixtures::{DiskFormat, GlusterMount, LoopMount, SshfsMount, TmpfsMount};
 use serde_json::Value;
 
 use crate::user::{User, text};
@@ -39,6 +39,12 @@ fn streams_and_trees_work_on_tmpfs() {
 fn streams_and_trees_work_on_sshfs() {
     let Some(mount) = SshfsMount::start() else { return };
     works_on(mount.path(), "fuse.sshfs");
+}
+
+#[test]
+fn streams_and_trees_work_on_glusterfs() {
+    let Some(mount) = GlusterMount::start() else { return };
+    works_on(&mount.path(), "fuse.glusterfs");
 }
 
 fn works_on(mount: &Path, kind: &str) {

@@ -4,17 +4,14 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
+use super::wait_until_mounted;
 use crate::mounts::{detach, new_directory};
 use crate::skipping::{current_test, skip, skip_unless_root};
 
 /// Where distributions put the server.
 const SERVERS: [&str; 3] =
     ["/usr/lib/openssh/sftp-server", "/usr/libexec/openssh/sftp-server", "/usr/lib/ssh/sftp-server"];
-/// For a start on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
-const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A mounted sshfs that shows a directory among the temporary files. Unmounted and removed when dropped.
 #[derive(Debug)]
@@ -69,7 +66,7 @@ impl SshfsMount {
         match client {
             Ok(client) => {
                 let mut mount = Self { directory, mount_point, client };
-                mount.wait_until_mounted();
+                wait_until_mounted(&mount.mount_point, &mut mount.client);
                 Some(mount)
             }
             Err(error) => {
@@ -77,20 +74,6 @@ impl SshfsMount {
                 let _ = fs::remove_dir_all(&directory);
                 None
             }
-        }
-    }
-
-    fn wait_until_mounted(&mut self) {
-        let begin = Instant::now();
-        let mount_point = self.mount_point.to_str().expect("the temporary directory is text").to_owned();
-        let is_mounted = || {
-            let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-            mounts.lines().any(|line| line.split(' ').nth(1) == Some(&mount_point))
-        };
-        while !is_mounted() {
-            let ended = self.client.try_wait().ok().flatten();
-            assert!(ended.is_none() && begin.elapsed() < PATIENCE, "sshfs does not mount: {ended:?}");
-            std::thread::sleep(POLL_INTERVAL);
         }
     }
 
