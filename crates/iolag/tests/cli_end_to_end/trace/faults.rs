@@ -14,9 +14,14 @@ fn traced(scene: &Scene, script: &str) -> Running {
     running
 }
 
-/// The process that reads what strace writes.
+/// The process that reads what strace writes, and has started it. (The keeper has scouts for a moment, too.)
 fn capturer(keeper: u32) -> u32 {
-    wait_for("the capturer", || children(keeper).into_iter().next())
+    let is_strace = |process: &u32| {
+        let name = std::fs::read_to_string(format!("/proc/{process}/comm"));
+        name.is_ok_and(|name| name.trim() == "strace")
+    };
+    let has_strace = |process: &u32| children(*process).iter().any(is_strace);
+    wait_for("the capturer", || children(keeper).into_iter().find(has_strace))
 }
 
 fn tracer_of(process: u32) -> u32 {
