@@ -42,7 +42,7 @@ pub fn comparison_markdown(table: &ComparedTable) -> String {
         push(&mut text, format_args!("{line}"));
     }
     text.push('\n');
-    list(&mut text, "", &remarks(table));
+    list(&mut text, "", &remarks(table, &names, &rows));
     list(&mut text, "", &bystander_sentences(table, &names));
     beside(&mut text, TITLE, bystander_lines(table), &names);
     beside(&mut text, &beside_title(table.units), beside_lines(table, &rows), &names);

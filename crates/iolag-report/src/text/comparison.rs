@@ -40,7 +40,7 @@ pub fn comparison_text(table: &ComparedTable, width: usize, colour: Colour) -> S
     if !table.rows.is_empty() {
         text.text.push_str(&tables(table, &names, &rows, width, colour));
     }
-    remarks(table).iter().for_each(|remark| text.line(remark, ""));
+    remarks(table, &names, &rows).iter().for_each(|remark| text.line(remark, ""));
     let felt = bystander_lines(table);
     if !felt.is_empty() {
         text.text.push('\n');

@@ -100,7 +100,7 @@ fn write_lede(compared: &ComparedTable, names: &SideNames, rows: &RowNames, page
 /// The table, and what is known besides.
 fn write_answer(compared: &ComparedTable, names: &SideNames, rows: &RowNames, page: &mut Markup) {
     table(compared, names, rows, page);
-    for remark in remarks(compared) {
+    for remark in remarks(compared, names, rows) {
         page.raw("<p class=\"faint\">").plain(&remark).raw("</p>\n");
     }
     bystanders(compared, names, page);

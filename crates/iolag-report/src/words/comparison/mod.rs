@@ -11,5 +11,6 @@ pub(crate) mod names;
 pub(crate) mod rules;
 #[cfg(test)]
 pub(crate) mod samples;
+pub(crate) mod steadiness;
 
 pub use rules::{RuleSentence, rule_sentences};
