@@ -45,6 +45,7 @@ const BENCHMARKS: &[(&str, Benchmark)] = &[
     ("summary", summary::run),
     ("compare", compare::run),
     ("streams", files::streams::run),
+    ("streams-direct", files::streams::run_direct),
     ("tree", files::tree::run),
     ("tracing", tracing::run),
     ("traces", traces::run),

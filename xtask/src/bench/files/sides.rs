@@ -38,7 +38,16 @@ pub struct Side {
 #[derive(Debug)]
 enum Program {
     Iolag(PathBuf),
-    Fio,
+    Fio(Recording),
+}
+
+/// What fio keeps of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recording {
+    /// It is counted in a histogram.
+    Counted,
+    /// How long it took is written to a file, too, as iolag does.
+    EachBlock,
 }
 
 /// What one execution said and took.
@@ -57,8 +66,8 @@ impl Side {
     }
 
     /// The fio of `$PATH`.
-    pub const fn fio(scratch: Scratch) -> Self {
-        Self { program: Program::Fio, scratch }
+    pub const fn fio(scratch: Scratch, recording: Recording) -> Self {
+        Self { program: Program::Fio(recording), scratch }
     }
 
     /// Moves the file so many times.
@@ -66,12 +75,12 @@ impl Side {
         let before_s = processor::machine_s()?;
         let told = match &self.program {
             Program::Iolag(program) => self.told_by_iolag(program, work, times)?,
-            Program::Fio => self.told_by_fio(work, times)?,
+            Program::Fio(recording) => self.told_by_fio(*recording, work, times)?,
         };
         let processor_s = processor::machine_s()? - before_s;
         let bytes_per_s = match self.program {
             Program::Iolag(_) => rate_of_iolag(&told, work, times)?,
-            Program::Fio => rate_of_fio(&told, work, times)?,
+            Program::Fio(_) => rate_of_fio(&told, work, times)?,
         };
         Ok(Moved { bytes_per_s, processor_s })
     }
@@ -89,7 +98,7 @@ impl Side {
         read(&json)
     }
 
-    fn told_by_fio(&self, work: Work<'_>, times: usize) -> Result<Value> {
+    fn told_by_fio(&self, recording: Recording, work: Work<'_>, times: usize) -> Result<Value> {
         let json = self.scratch.path().join("told.json");
         let (way, is_new) = match work.phase {
             "write" => ("write", "1"),
@@ -104,6 +113,11 @@ impl Side {
         command.arg(format!("--size={}", work.file_bytes)).arg(format!("--bs={}", work.block_bytes));
         command.arg(format!("--direct={direct}")).arg(format!("--loops={times}"));
         command.arg(format!("--unlink_each_loop={is_new}"));
+        if recording == Recording::EachBlock {
+            let log = self.scratch.path().join("blocks");
+            command.arg(format!("--write_lat_log={}", log.display()));
+            command.args(["--disable_slat=1", "--disable_clat=1"]);
+        }
         command.arg("--output-format=json").arg(format!("--output={}", json.display()));
         output(&mut command)?;
         read(&json)

@@ -10,7 +10,7 @@ use anyhow::{Result, ensure};
 
 use super::image::Image;
 use super::processor;
-use super::sides::{Side, Work};
+use super::sides::{Recording, Side, Work};
 use crate::bench::setting::{Setting, Size};
 use crate::machine;
 use crate::pairs::{self, Comparison, Requirement, TABLE_HEAD, Verdict};
@@ -29,46 +29,82 @@ const ROWS: [(&str, u64, usize, usize); 3] =
 /// What one side did: bytes a second, and seconds of the processors for a byte.
 type Told = [f64; 2];
 
-/// Write, read and random read, through the page cache in a tmpfs and past it on a loop device.
+/// Write, read and random read through the page cache, in a tmpfs.
 pub fn run(setting: &Setting<'_>) -> Result<()> {
-    let is_there = Command::new("fio").arg("--version").output().is_ok_and(|said| said.status.success());
-    if !is_there {
-        println!("not measured: fio is not installed");
-        return Ok(());
-    }
-    if let Err(why) = processor::machine_s() {
-        println!("not measured: {why:#}");
-        return Ok(());
-    }
-    let file_bytes = match setting.size {
-        Size::Full => 512 << 20,
-        Size::Tiny => 2 << 20,
-    };
-    let program = setting.places.build("iolag", "iolag", setting.size.shipped())?;
-    let sides = (Side::iolag(program, setting.scratch("streams")?), Side::fio(setting.scratch("fio")?));
-    println!("{TABLE_HEAD}");
-    for (phase, block_bytes, in_memory, _) in ROWS {
-        let directory = Path::new("/dev/shm");
+    let Some(sides) = sides(setting)? else { return Ok(()) };
+    let (directory, file_bytes) = (Path::new("/dev/shm"), file_bytes(setting));
+    ROWS.into_iter().try_for_each(|(phase, block_bytes, times, _)| {
         let work = Work { directory, phase, file_bytes, block_bytes, io: "buffered" };
-        row(setting, &sides, work, in_memory, "tmpfs")?;
-    }
+        rows(setting, &sides, work, times, "tmpfs")
+    })
+}
+
+/// The same past the page cache, on a loop device.
+pub fn run_direct(setting: &Setting<'_>) -> Result<()> {
+    let Some(sides) = sides(setting)? else { return Ok(()) };
+    let file_bytes = file_bytes(setting);
     let image = match Image::ext4(file_bytes * 2 + (64 << 20)) {
         Ok(image) => image,
         Err(why) => {
-            println!("ext4 is left out: {why:#}");
+            println!("not measured: {why:#}");
             return Ok(());
         }
     };
-    for (phase, block_bytes, _, direct) in ROWS {
+    ROWS.into_iter().try_for_each(|(phase, block_bytes, _, times)| {
         let work = Work { directory: image.path(), phase, file_bytes, block_bytes, io: "direct" };
-        row(setting, &sides, work, direct, "ext4 on a loop device in memory, direct I/O")?;
-    }
-    Ok(())
+        rows(setting, &sides, work, times, "ext4 on a loop device in memory, direct I/O")
+    })
 }
 
-fn row(setting: &Setting<'_>, sides: &(Side, Side), work: Work<'_>, times: usize, place: &str) -> Result<()> {
+const fn file_bytes(setting: &Setting<'_>) -> u64 {
+    match setting.size {
+        Size::Full => 512 << 20,
+        Size::Tiny => 2 << 20,
+    }
+}
+
+/// iolag, and fio as it is and as it records each block.
+struct Sides {
+    iolag: Side,
+    rivals: [(&'static str, Side); 2],
+}
+
+/// All sides, unless something is missing: then that is told.
+fn sides(setting: &Setting<'_>) -> Result<Option<Sides>> {
+    let is_there = Command::new("fio").arg("--version").output().is_ok_and(|said| said.status.success());
+    if !is_there {
+        println!("not measured: fio is not installed");
+        return Ok(None);
+    }
+    if let Err(why) = processor::machine_s() {
+        println!("not measured: {why:#}");
+        return Ok(None);
+    }
+    let program = setting.places.build("iolag", "iolag", setting.size.shipped())?;
+    println!("{TABLE_HEAD}");
+    let fio = |name: &str, recording| setting.scratch(name).map(|scratch| Side::fio(scratch, recording));
+    let rivals = [
+        ("fio", fio("fio", Recording::Counted)?),
+        ("fio that writes down each block", fio("fio-log", Recording::EachBlock)?),
+    ];
+    Ok(Some(Sides { iolag: Side::iolag(program, setting.scratch("streams")?), rivals }))
+}
+
+/// Where blocks are small, what recording them takes shows: there fio is asked to record them, too.
+fn rows(setting: &Setting<'_>, sides: &Sides, work: Work<'_>, times: usize, place: &str) -> Result<()> {
+    let rivals = if work.block_bytes < 1 << 20 { &sides.rivals[..] } else { &sides.rivals[..1] };
+    rivals.iter().try_for_each(|rival| row(setting, (&sides.iolag, rival), work, times, place))
+}
+
+fn row(
+    setting: &Setting<'_>,
+    (iolag, (name, rival)): (&Side, &(&str, Side)),
+    work: Work<'_>,
+    times: usize,
+    place: &str,
+) -> Result<()> {
     let (ours, theirs) =
-        (|| told(&sides.0, work, times, setting.size), || told(&sides.1, work, times, setting.size));
+        (|| told(iolag, work, times, setting.size), || told(rival, work, times, setting.size));
     let mut values: Vec<(Told, Told)> = Vec::new();
     pairs::alternate(&mut values, setting.size.pairs(), ours, theirs)?;
     let of = |values: &[(Told, Told)]| -> Result<[Comparison; 2]> {
@@ -85,8 +121,8 @@ fn row(setting: &Setting<'_>, sides: &(Side, Side), work: Work<'_>, times: usize
     let required = |requirement| (setting.size == Size::Full).then_some(requirement);
     let what = format!("{} in blocks of {} KiB, {place}", work.phase, work.block_bytes >> 10);
     let machine = machine::description();
-    println!("{}", rate.row(&format!("{what}, against fio"), "MB/s", required(LEAST), &machine));
-    let name = format!("{what}: processor time of the whole machine");
+    println!("{}", rate.row(&format!("{what}, against {name}"), "MB/s", required(LEAST), &machine));
+    let name = format!("{what}, against {name}: processor time of the whole machine");
     println!("{}", cost.row(&name, "ms/GB", required(MOST), &machine));
     Ok(())
 }
