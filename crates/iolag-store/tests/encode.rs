@@ -273,6 +273,17 @@ fn on_two_hosts() -> RunRecord {
 }
 
 #[test]
+fn more_sizes_than_a_dictionary_holds_and_more_rows_than_a_group_come_back() {
+    let place = tempfile::tempdir().unwrap();
+    let store = Store::open(place.path()).unwrap();
+    let mut samples = Client::new(0).take(140_000);
+    samples.iter_mut().zip(0..).for_each(|(sample, at)| sample.bytes = at * 7);
+    let (run, encoded) = finish(&store, 1, 1, std::slice::from_ref(&samples));
+    assert_eq!(encoded.parts.len(), 1);
+    assert!(stored(&run).iter().map(|stored| stored.sample).eq(samples));
+}
+
+#[test]
 fn clients_of_two_hosts_have_parts_of_their_own_and_one_clock_when_read() {
     let place = tempfile::tempdir().unwrap();
     let store = Store::open(place.path()).unwrap();

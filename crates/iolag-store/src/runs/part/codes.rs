@@ -52,8 +52,8 @@ pub(super) struct Chunk {
     pub close: ColumnCloseResult,
 }
 
-impl Codes {
-    pub fn new() -> Self {
+impl Default for Codes {
+    fn default() -> Self {
         Self {
             table: vec![0; TABLE_KEYS],
             large: HashMap::new(),
@@ -62,7 +62,9 @@ impl Codes {
             is_refused: false,
         }
     }
+}
 
+impl Codes {
     /// Forgets all keys.
     pub fn clear(&mut self) {
         for key in self.distinct.drain(..) {
@@ -331,7 +333,7 @@ mod tests {
 
         #[test]
         fn keys_get_their_own_index(keys in prop::collection::vec(prop_oneof![0_u64..10, any::<u64>()], 0..200)) {
-            let mut codes = Codes::new();
+            let mut codes = Codes::default();
             for _ in 0..2 {
                 codes.clear();
                 keys.chunks(7).for_each(|keys| codes.extend(keys.iter().copied()));
@@ -344,7 +346,7 @@ mod tests {
 
     #[test]
     fn too_many_different_keys_are_refused_and_one_key_takes_no_bits() {
-        let mut codes = Codes::new();
+        let mut codes = Codes::default();
         codes.extend(0..=1 << 16);
         assert!(codes.is_refused());
         codes.clear();

@@ -41,6 +41,7 @@ pub(crate) struct PartContext {
 }
 
 /// The columns of a row group: numbers of many values as they are, others as codes.
+#[derive(Default)]
 struct Gathered {
     attempt: Vec<i64>,
     intended_ns: Vec<i64>,
@@ -86,7 +87,7 @@ impl PartContext {
             columns: Arc::new(parquet::schema::types::SchemaDescriptor::new(schema.clone())),
             schema,
             stages: Stages::of(record),
-            gathered: Gathered::new(),
+            gathered: Gathered::default(),
             compressor: Compressor::new(ZSTD_LEVEL).map_err(|error| unexpected(error.into()))?,
         })
     }
@@ -134,28 +135,6 @@ impl PartContext {
 }
 
 impl Gathered {
-    fn new() -> Self {
-        let [client, target, stage, operation, outcome, failure_code, phase, iteration, bytes, tag] =
-            std::array::from_fn(|_| Codes::new());
-        let [attempt, intended_ns, start_ns, duration_ns] = [const { Vec::new() }; 4];
-        Self {
-            attempt,
-            intended_ns,
-            start_ns,
-            duration_ns,
-            client,
-            target,
-            stage,
-            operation,
-            outcome,
-            failure_code,
-            phase,
-            iteration,
-            bytes,
-            tag,
-        }
-    }
-
     fn clear(&mut self) {
         for column in [&mut self.attempt, &mut self.intended_ns, &mut self.start_ns, &mut self.duration_ns] {
             column.clear();
