@@ -13,6 +13,7 @@ use crate::words::comparison::design::{design, heading, remarks};
 use crate::words::comparison::doubts::doubts;
 use crate::words::comparison::left_out::left_out;
 use crate::words::comparison::names::{RowNames, SideNames};
+use crate::words::comparison::steadiness::from_run_to_run;
 use crate::words::markdown::{escape, push};
 
 /// Doubts as a list, then the table; names from outside stay text.
@@ -42,7 +43,8 @@ pub fn comparison_markdown(table: &ComparedTable) -> String {
         push(&mut text, format_args!("{line}"));
     }
     text.push('\n');
-    list(&mut text, "", &remarks(table, &names, &rows));
+    list(&mut text, "", &remarks(table));
+    list(&mut text, "", from_run_to_run(table, &names, &rows).as_slice());
     list(&mut text, "", &bystander_sentences(table, &names));
     beside(&mut text, TITLE, bystander_lines(table), &names);
     beside(&mut text, &beside_title(table.units), beside_lines(table, &rows), &names);

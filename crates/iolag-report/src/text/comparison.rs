@@ -12,6 +12,7 @@ use crate::words::comparison::design::{design, heading, remarks};
 use crate::words::comparison::doubts::doubts;
 use crate::words::comparison::left_out::left_out;
 use crate::words::comparison::names::{RowNames, SideNames, cut};
+use crate::words::comparison::steadiness::from_run_to_run;
 
 /// Names are no wider than this share of the width.
 const NAMES_PART: usize = 3;
@@ -40,7 +41,8 @@ pub fn comparison_text(table: &ComparedTable, width: usize, colour: Colour) -> S
     if !table.rows.is_empty() {
         text.text.push_str(&tables(table, &names, &rows, width, colour));
     }
-    remarks(table, &names, &rows).iter().for_each(|remark| text.line(remark, ""));
+    remarks(table).iter().for_each(|remark| text.line(remark, ""));
+    from_run_to_run(table, &names, &rows).iter().for_each(|sentence| text.line(sentence, ""));
     let felt = bystander_lines(table);
     if !felt.is_empty() {
         text.text.push('\n');

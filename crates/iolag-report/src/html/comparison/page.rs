@@ -17,6 +17,7 @@ use crate::words::comparison::doubts::doubts;
 use crate::words::comparison::left_out::left_out;
 use crate::words::comparison::names::{RowNames, SideNames, plain};
 use crate::words::comparison::rules::rule_sentences;
+use crate::words::comparison::steadiness::from_run_to_run;
 use crate::words::numbers::utc;
 use crate::workload::command::shell_command;
 
@@ -100,8 +101,11 @@ fn write_lede(compared: &ComparedTable, names: &SideNames, rows: &RowNames, page
 /// The table, and what is known besides.
 fn write_answer(compared: &ComparedTable, names: &SideNames, rows: &RowNames, page: &mut Markup) {
     table(compared, names, rows, page);
-    for remark in remarks(compared, names, rows) {
+    for remark in remarks(compared) {
         page.raw("<p class=\"faint\">").plain(&remark).raw("</p>\n");
+    }
+    if let Some(sentence) = from_run_to_run(compared, names, rows) {
+        page.raw("<p>").plain(&sentence).raw("</p>\n");
     }
     bystanders(compared, names, page);
     beside(compared, names, rows, page);

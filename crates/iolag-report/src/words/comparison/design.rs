@@ -8,7 +8,6 @@ use iolag_model::{counted, format_duration};
 
 use super::cells::{has_hung, is_alone, more, more_units, quantity_in_words, same, units};
 use super::names::{RowNames, SideNames, plain};
-use super::steadiness::from_run_to_run;
 use crate::words::percent::is_factor;
 
 /// More runs than this nobody will make.
@@ -174,8 +173,8 @@ pub(crate) fn cells(table: &ComparedTable) -> impl Iterator<Item = &ComparedCell
     table.rows.iter().flat_map(|row| &row.cells)
 }
 
-/// What to do where words say less than the reader hoped for, and how far runs of each side are from each other.
-pub(crate) fn remarks(table: &ComparedTable, names: &SideNames, rows: &RowNames) -> Vec<String> {
+/// What to do where words say less than the reader hoped for.
+pub(crate) fn remarks(table: &ComparedTable) -> Vec<String> {
     let lacking = cells(table).filter_map(more);
     let of_same = cells(table)
         .filter(|cell| cell.compared.word == ComparedWord::NoDifferenceShown)
@@ -189,5 +188,5 @@ pub(crate) fn remarks(table: &ComparedTable, names: &SideNames, rows: &RowNames)
     let of_same = of_same.min().filter(|more| *more <= MORE_MOST).map(|more| {
         format!("No difference shown does not mean the same: about {} of each side might show that they are the same within {}.", more_units(table.units, more), same(table.same_within))
     });
-    lacking.into_iter().chain(of_same).chain(from_run_to_run(table, names, rows)).collect()
+    lacking.into_iter().chain(of_same).collect()
 }
