@@ -84,7 +84,7 @@ fn list(text: &mut String, title: &str, sentences: &[String]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::words::comparison::samples::{bad_names, hung_and_few, streams, study};
+    use crate::words::comparison::samples::{bad_names, hung_and_few, noisy, streams, study};
 
     #[test]
     fn a_ticket_has_doubts_and_the_table() {
@@ -97,6 +97,11 @@ mod tests {
     #[test]
     fn what_is_known_beside_the_speed_is_a_table_of_its_own() {
         insta::assert_snapshot!("comparison_markdown_streams", comparison_markdown(&streams()));
+    }
+
+    #[test]
+    fn runs_that_are_far_from_each_other_are_told() {
+        insta::assert_snapshot!("comparison_markdown_noisy", comparison_markdown(&noisy()));
     }
 
     #[test]

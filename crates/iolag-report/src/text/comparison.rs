@@ -201,7 +201,9 @@ mod tests {
     use unicode_width::UnicodeWidthStr;
 
     use super::*;
-    use crate::words::comparison::samples::{bad_names, by, hung_and_few, of_rows, streams, study, table_of};
+    use crate::words::comparison::samples::{
+        bad_names, by, hung_and_few, noisy, of_rows, streams, study, table_of,
+    };
 
     fn text(table: &ComparedTable, width: usize) -> String {
         comparison_text(table, width, Colour::Never)
@@ -224,6 +226,11 @@ mod tests {
         for width in [60, 100] {
             assert_snapshot!(format!("streams_{width}"), text(&streams(), width));
         }
+    }
+
+    #[test]
+    fn runs_that_are_far_from_each_other_are_told() {
+        assert_snapshot!("noisy", text(&noisy(), 100));
     }
 
     #[test]

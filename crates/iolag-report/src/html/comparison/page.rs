@@ -167,7 +167,9 @@ fn footer(report: &ComparisonReport<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::words::comparison::samples::{bad_names, hung_and_few, of_rows, streams, study, table_of};
+    use crate::words::comparison::samples::{
+        bad_names, hung_and_few, noisy, of_rows, streams, study, table_of,
+    };
 
     fn page(table: &ComparedTable) -> String {
         let command = ["iolag", "compare", "label:client=native", "a b"].map(str::to_owned);
@@ -194,6 +196,7 @@ mod tests {
         insta::assert_snapshot!("comparison_page", text_of(&page(&study())));
         insta::assert_snapshot!("comparison_page_streams", text_of(&page(&streams())));
         insta::assert_snapshot!("comparison_page_hung", text_of(&page(&hung_and_few())));
+        insta::assert_snapshot!("comparison_page_noisy", text_of(&page(&noisy())));
         let page = page(&study());
         let places =
             ["no difference shown", "Before you trust", "<svg", "How it was compared", "id=\"runs\""]

@@ -249,6 +249,14 @@ pub(crate) fn by(table: &mut ComparedTable, workload: &str, quantity: RunQuantit
     }
 }
 
+/// A side that is slow now and then.
+pub(crate) fn noisy() -> ComparedTable {
+    let rows = [(Operation::StreamRead, vec![around(1e9, 0.03, 9), around(5e8, 1.2, 9)])];
+    let mut table = table_of(&["/native", "/noisy"], &rows);
+    by(&mut table, "stream", RunQuantity::Throughput);
+    table
+}
+
 /// One run hung, and others are too few.
 pub(crate) fn hung_and_few() -> ComparedTable {
     let mut hung = around(60.0, 0.05, 9);
