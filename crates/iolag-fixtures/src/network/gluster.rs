@@ -4,9 +4,8 @@ use std::fs;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Instant;
 
-use super::{PATIENCE, POLL_INTERVAL, wait_until_mounted};
+use super::{wait_until, wait_until_mounted};
 use crate::mounts::{detach, new_directory};
 use crate::postgres_server::free_port;
 use crate::skipping::{current_test, skip, skip_unless_root};
@@ -38,25 +37,29 @@ impl GlusterMount {
             .and_then(|()| fs::write(directory.join("client.vol"), client(port)));
         written.expect("a directory that was just made can be written");
         let mut mount = Self { directory, processes: Vec::new() };
-        if let Err(why) = mount.launch("glusterfsd", "brick.vol", None) {
-            skip(&current_test(), &format!("GlusterFS could not be started: {why}"));
-            return None;
+        match mount.launch_both(port) {
+            Ok(()) => Some(mount),
+            Err(error) => {
+                skip(&current_test(), &format!("GlusterFS could not be started: {error}"));
+                None
+            }
         }
-        let begin = Instant::now();
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            let ended = mount.processes[0].try_wait().ok().flatten();
-            assert!(ended.is_none() && begin.elapsed() < PATIENCE, "the brick does not serve: {ended:?}");
-            std::thread::sleep(POLL_INTERVAL);
-        }
-        let mount_point = mount.directory.join("mount");
-        mount
-            .launch("glusterfs", "client.vol", Some(&mount_point))
-            .expect("where the brick is, the client is");
-        wait_until_mounted(&mount_point, &mut mount.processes[1]);
-        Some(mount)
     }
 
-    fn launch(&mut self, program: &str, volume: &str, mount_point: Option<&Path>) -> std::io::Result<()> {
+    fn launch_both(&mut self, port: u16) -> std::io::Result<()> {
+        let brick = self.launch("glusterfsd", "brick.vol", None)?;
+        wait_until(brick, "the brick serves", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+        let mount_point = self.path();
+        wait_until_mounted(&mount_point, self.launch("glusterfs", "client.vol", Some(&mount_point))?);
+        Ok(())
+    }
+
+    fn launch(
+        &mut self,
+        program: &str,
+        volume: &str,
+        mount_point: Option<&Path>,
+    ) -> std::io::Result<&mut Child> {
         let process = Command::new(program)
             .arg("--no-daemon")
             .arg(format!("--volfile={}", self.directory.join(volume).display()))
@@ -65,8 +68,7 @@ impl GlusterMount {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .spawn()?;
-        self.processes.push(process);
-        Ok(())
+        Ok(self.processes.push_mut(process))
     }
 
     /// Where it is mounted.

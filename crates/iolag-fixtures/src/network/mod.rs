@@ -20,15 +20,22 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// # Panics
 /// If it ends instead, or takes too long.
 fn wait_until_mounted(mount_point: &Path, client: &mut Child) {
-    let begin = Instant::now();
     let mount_point = mount_point.to_str().expect("the temporary directory is text");
-    let is_mounted = || {
+    wait_until(client, "the client mounts", || {
         let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
         mounts.lines().any(|line| line.split(' ').nth(1) == Some(mount_point))
-    };
-    while !is_mounted() {
-        let ended = client.try_wait().ok().flatten();
-        assert!(ended.is_none() && begin.elapsed() < PATIENCE, "the client does not mount: {ended:?}");
+    });
+}
+
+/// Waits until this process has done something.
+///
+/// # Panics
+/// If it ends instead, or takes too long.
+fn wait_until(process: &mut Child, what: &str, is_done: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !is_done() {
+        let ended = process.try_wait().ok().flatten();
+        assert!(ended.is_none() && begin.elapsed() < PATIENCE, "waited in vain until {what}: {ended:?}");
         std::thread::sleep(POLL_INTERVAL);
     }
 }
