@@ -31,8 +31,8 @@ struct Limits {
     pending_first: usize,
 }
 
-/// 6 MiB of waiting samples for each target, 96 MiB for all. Row groups of this length cost a reader next to nothing more than longer ones, and their
-/// columns find room in a processor's cache.
+/// 6 MiB of waiting samples for each target, 96 MiB for all. Columns of row groups of this length find room in a processor's cache, and memory is used
+/// again instead of made: what that takes and costs stands in docs/store-format.md.
 const LIMITS: Limits =
     Limits { group_rows: 128 << 10, part_rows: 32 << 20, pending: 2 << 20, pending_first: 1 << 10 };
 
