@@ -32,7 +32,9 @@ pub use memory::runtime_search::{FoundRuntime, MemoryPlaces};
 pub use memory::spool::{Keeping, Spool, SpoolLimits, SpoolLosses};
 pub use memory::status_file::{PublishedStatus, STATUS_VERSION, publish, read_status, read_status_below};
 pub use observer::{Unobserved, WatchObserver};
-pub use plan::{AtDeadline, Mounted, PlannedCovariate, PlannedTask, WatchPlan, WatchTarget};
+pub use plan::{
+    AtDeadline, FactSource, Mounted, PlannedCovariate, PlannedFact, PlannedTask, WatchPlan, WatchTarget,
+};
 pub use probe::checkpoint::probes_left;
 pub use probe::place::Place;
 pub use probe::process::{ProbeProcess, ProcessEnd, ProcessIdentity};
@@ -42,6 +44,7 @@ pub use probe::start::start_task;
 pub use run::watch::{Callbacks, Watch, WatchEnd, WatchIdentity, WatchSummary};
 pub use targets::first_contact::FirstContact;
 pub use targets::target_mounts::{missing_mounts, mount_keys};
+pub use worker::{Worker, WorkerState};
 pub use world::clocks::{ClockChange, ClockWatch};
 pub use world::configurations::{Configurations, configuration_key};
 pub use world::mounts::{MountIdentity, MountTable};

@@ -20,6 +20,8 @@ pub struct WatchPlan {
     pub targets: Vec<WatchTarget>,
     /// What is asked once a round.
     pub covariates: Vec<PlannedCovariate>,
+    /// What the user adds to the configuration of every target.
+    pub facts: Vec<PlannedFact>,
     /// By which targets and names of probes tell this watch from others: the path of its runtime directory, or where that usually is, so
     /// that it stays the same wherever in memory it was found.
     pub runtime_directory: PathBuf,
@@ -89,4 +91,24 @@ pub struct PlannedCovariate {
     pub command: Vec<String>,
     /// When it is ended.
     pub deadline: Nanoseconds,
+}
+
+/// What the user knows of this host, and iolag does not: a fact of every configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedFact {
+    /// The name in the history.
+    pub name: String,
+    /// Where it comes from.
+    pub source: FactSource,
+}
+
+/// Where a fact comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FactSource {
+    /// The file of the watch says it.
+    Text(String),
+    /// The first line of this file, an absolute path.
+    File(PathBuf),
+    /// The first line that this prints: program (an absolute path) and arguments.
+    Command(Vec<String>),
 }

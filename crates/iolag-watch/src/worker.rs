@@ -19,7 +19,7 @@ const GRACE: Nanoseconds = Nanoseconds::from_seconds(2);
 
 /// A child under way.
 #[derive(Debug)]
-pub(crate) struct Worker {
+pub struct Worker {
     child: Child,
     /// Absent when it has said all.
     answer: Option<OwnedFd>,
@@ -30,7 +30,7 @@ pub(crate) struct Worker {
 
 /// How a worker stands.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum WorkerState {
+pub enum WorkerState {
     /// Within its deadline.
     UnderWay,
     /// Past its deadline and still there.
@@ -43,6 +43,9 @@ pub(crate) enum WorkerState {
 
 impl Worker {
     /// Forks a child that runs `body` and answers with what that returns. It dies with the watch.
+    ///
+    /// # Errors
+    /// If there is no room for a process or a pipe.
     pub fn start(
         role: &'static str,
         until: MonotonicTime,

@@ -18,6 +18,7 @@ pub mod machine;
 pub mod memory;
 mod mountstats;
 pub(crate) mod processors;
+pub mod site_facts;
 mod striping;
 
 use std::fs::File;

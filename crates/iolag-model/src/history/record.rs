@@ -144,6 +144,25 @@ impl Configuration {
     /// The same of a coordinate, which tells its run from others of a campaign.
     pub const COORDINATE: &str = "coordinate ";
 
+    /// Facts that a watch finds out itself and whose names are no kinds of facts (those have a colon).
+    pub const LOOKED_UP: [&str; 9] = [
+        "kernel",
+        "processors",
+        "smt",
+        "file-system",
+        "directory",
+        "mount-source",
+        "mount-point",
+        "mount-options",
+        "daemons",
+    ];
+
+    /// Whether users may say the fact of this name of their hosts: it is none that iolag finds out itself.
+    pub fn is_given(name: &str) -> bool {
+        let is_plain = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_');
+        name.chars().all(is_plain) && name != Self::OPTIONS && !Self::LOOKED_UP.contains(&name)
+    }
+
     /// The options of a benchmark; absent of what a watch found.
     pub fn options(&self) -> Option<&str> {
         self.facts.get(Self::OPTIONS).map(String::as_str)

@@ -65,6 +65,7 @@ impl Scene {
             jitter: Nanoseconds::ZERO,
             targets,
             covariates: Vec::new(),
+            facts: Vec::new(),
             runtime_directory: runtime.path().join("watch"),
             orphans_max: 8,
         };

@@ -39,6 +39,8 @@ pub struct Document {
     pub task: BTreeMap<Text, TaskTable>,
     #[serde(default)]
     pub covariate: Vec<CovariateTable>,
+    #[serde(default)]
+    pub facts: BTreeMap<Text, Spanned<toml::Value>>,
 }
 
 /// `[[target]]`.

@@ -1,6 +1,7 @@
 //! Watching: from arguments, configuration file and environment to a plan, and to the places where things are kept.
 
 mod document;
+mod facts;
 mod places;
 mod plan;
 mod programs;

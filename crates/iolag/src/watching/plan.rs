@@ -92,6 +92,7 @@ impl Planning<'_> {
                 .iter()
                 .map(|table| self.covariate(table))
                 .collect::<Result<_, _>>()?,
+            facts: self.facts()?,
             runtime_directory: self.wishes.runtime.clone(),
             orphans_max: self.orphans_max()?,
         })

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use iolag_model::{HistoryRecord, HistorySample, Outage, Outcome, ProbeId, SeriesKey, WatchSession};
+use iolag_model::{
+    Configuration, HistoryRecord, HistorySample, Outage, Outcome, ProbeId, SeriesKey, WatchSession,
+};
 
 /// The records of a history.
 pub struct Remembered(pub Vec<HistoryRecord>);
@@ -36,6 +38,24 @@ impl Remembered {
     pub fn sessions(&self) -> Vec<&WatchSession> {
         self.all(|record| match record {
             HistoryRecord::Session(session) => Some(session),
+            _ => None,
+        })
+    }
+
+    /// In the order in which they were first seen.
+    pub fn configurations(&self) -> Vec<&Configuration> {
+        let mut found: Vec<&Configuration> = self.all(|record| match record {
+            HistoryRecord::Configuration(configuration) => Some(configuration),
+            _ => None,
+        });
+        found.sort_by_key(|configuration| configuration.first_seen);
+        found
+    }
+
+    /// What was said to have happened when a configuration changed.
+    pub fn events(&self) -> Vec<&str> {
+        self.all(|record| match record {
+            HistoryRecord::Event(event) if event.kind == "configuration" => Some(event.text.as_str()),
             _ => None,
         })
     }

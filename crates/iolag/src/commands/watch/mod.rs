@@ -179,7 +179,11 @@ fn watch(
         }
         Ok(())
     };
-    let look_up = |target: &WatchTarget| facts(&target.directory);
+    let look_up = |target: &WatchTarget| {
+        let mut all = facts(&target.directory);
+        all.extend(prepared.site_facts.look_up());
+        all
+    };
     let recall = || recall(prepared).map_err(Unopened::sentence);
     let callbacks =
         Callbacks { probe_task: &probe_task, facts: &look_up, recall: &recall, remember: &remember };

@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use iolag_backend::redact_argument;
+use iolag_conduct::environment::site_facts::SiteFacts;
 use iolag_conduct::{Answer, ExitCode, Failure, ask};
 use iolag_model::{Nanoseconds, SeriesKind};
 use iolag_store::history::Access;
@@ -29,6 +30,8 @@ const CONFIGURATION: Purpose =
 pub struct Prepared {
     /// The plan.
     pub plan: WatchPlan,
+    /// What the file says of this host.
+    pub site_facts: SiteFacts,
     /// The places.
     pub places: Places,
     /// The file that says so.
@@ -135,6 +138,7 @@ pub fn prepare(options: &Watch, file: Option<&Path>, origin: &ProcessOrigin) -> 
     if plan.targets.iter().all(|target| target.kind == SeriesKind::Control) {
         return Err(Failure::usage("there is nothing to watch: name a directory, or set HOME"));
     }
+    let site_facts = SiteFacts::new(&plan.facts)?;
     let textfile = options.textfile.clone().or_else(|| in_file(&document.textfile).map(PathBuf::from));
     let textfile = textfile.map(|path| Textfile::new(path, &places.runtime, &plan.host)).transpose();
     let textfile = textfile.map_err(Failure::usage)?;
@@ -143,6 +147,7 @@ pub fn prepare(options: &Watch, file: Option<&Path>, origin: &ProcessOrigin) -> 
     contacts.notices.extend(configuration.exposure(&document));
     Ok(Prepared {
         plan,
+        site_facts,
         places,
         configuration,
         memory,

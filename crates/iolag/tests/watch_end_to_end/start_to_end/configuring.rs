@@ -82,6 +82,7 @@ fn mistakes_are_named_by_file_and_line() {
         ("\nhistory = \"\"\n", ["iolag.toml:2: expected the path of a file", "postgres://"]),
         ("\n\nruntime = \"run\"\n", ["iolag.toml:3: expected the path of a directory", "from / on"]),
         ("# a\norphans-max = 0\n", ["iolag.toml:2: with orphans-max = 0", "expected 1 or more"]),
+        ("[facts]\nslots = 28\n", ["iolag.toml:2: the fact slots", "a text in quotes"]),
         ("[[target]\n", ["iolag.toml:1: ", ""]),
     ] {
         let file = stage.configure(text);
@@ -92,6 +93,33 @@ fn mistakes_are_named_by_file_and_line() {
     let gone = stage.scene.path().join("gone.toml").display().to_string();
     stage.refused(&["--once", "-c", &gone, &directory], 2, &[&gone, "--print-config"]);
     stage.refused(&["--status", "-c", &gone], 2, &[&gone, "--print-config"]);
+}
+
+#[test]
+fn facts_of_the_site_join_the_configuration_and_change_it() {
+    let stage = Stage::new();
+    let (directory, tuning) = (stage.directory("scratch"), stage.scene.path().join("tuning"));
+    let file = stage.configure(&format!(
+        "tasks = [\"stat\"]\ncontrol = false\n[[target]]\ndirectory = {directory:?}\n[facts]\nslots = \"28\"\n\
+         tuning = {{ file = {tuning:?} }}\nclient = {{ command = [\"sh\", \"-c\", \"echo 1.4.12; echo more\"] }}\n\
+         package = {{ command = [\"false\"] }}\n"
+    ));
+    std::fs::write(&tuning, "none\n").unwrap();
+    stage.watch_to(0, &["--once", "-c", &file]);
+    std::fs::write(&tuning, "cache 4 GB\n").unwrap();
+    stage.watch_to(0, &["--once", "-c", &file]);
+    let remembered = stage.remembered();
+    let [before, after] = remembered.configurations()[..] else { panic!("there are two") };
+    let fact = |name: &str| before.facts.get(name).map(String::as_str);
+    assert_eq!((fact("slots"), fact("client"), fact("tuning")), (Some("28"), Some("1.4.12"), Some("none")));
+    assert!(
+        fact("package").is_some_and(|why| why.starts_with("unknown: ") && why.ends_with("exit status: 1"))
+    );
+    assert_eq!(after.facts["tuning"], "cache 4 GB");
+    let keys: Vec<_> =
+        remembered.wholes(&directory, "stat").iter().map(|sample| sample.configuration).collect();
+    assert_eq!(keys, [Some(before.key), Some(after.key)], "samples say under which they were taken");
+    assert_eq!(remembered.events(), ["tuning changed from none to cache 4 GB"]);
 }
 
 #[test]
