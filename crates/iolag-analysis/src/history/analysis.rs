@@ -4,6 +4,7 @@ use iolag_model::{Configuration, Event, Outage, SeriesKey, WallTime};
 use serde::Serialize;
 
 use super::comparison::Comparison;
+use super::configurations::by_day::TaskByDay;
 use super::correlation::matrix::CorrelationMatrix;
 use super::episodes::association::Association;
 use super::episodes::bad_overlap::BadOverlap;
@@ -39,6 +40,8 @@ pub struct HistoryAnalysis {
     pub series: Vec<SeriesAnalysis>,
     /// The same task on two targets or from two hosts.
     pub comparisons: Vec<SeriesComparison>,
+    /// Each whole task on each target by configuration and day.
+    pub by_day: Vec<TaskByDay>,
     /// Everything against everything.
     pub correlations: CorrelationMatrix,
     /// Bad times in the order of time.

@@ -8,6 +8,7 @@ pub(crate) mod analysis;
 pub(crate) mod calendar;
 pub(crate) mod changes;
 pub(crate) mod comparison;
+pub(crate) mod configurations;
 pub(crate) mod correlation;
 pub(crate) mod episodes;
 pub(crate) mod figures;
@@ -51,6 +52,8 @@ pub use comparison::{
     ComparedSide, Comparison, ComparisonOptions, ComparisonVerdict, KindsOfDay, ShareChange, Strata,
     Stratify, compare,
 };
+pub use configurations::by_day::{AttemptsTold, ConfigurationByDay, DayTold, MeanLimit, TaskByDay};
+pub use configurations::restricted_mean::RestrictedMean;
 pub use correlation::coefficient::{
     Correlation, CorrelationMethod, PAIRS_LEAST, Strength, correlate, pearson, spearman,
 };

@@ -10,6 +10,7 @@ use super::drawings::palette::PALETTE;
 use super::error::FigureError;
 use super::kind::{FigureKind, FigureSource};
 use super::of_histories;
+use super::of_histories::by_configuration::{self, DayValue};
 use super::of_histories::choice::{HistorySelection, PlottedHistory};
 use super::of_memory;
 use super::of_runs::choice::{Chosen, FigureSelection, Room};
@@ -204,6 +205,11 @@ pub(super) fn scene_of_history(
         FigureKind::BeforeAfter => of_histories::ecdf::draw_before_after(&mut sheet, chosen)?,
         FigureKind::Box => of_histories::boxes::draw(&mut sheet, chosen)?,
         FigureKind::HeatMap => of_histories::days::draw(&mut sheet, chosen, selection.hours)?,
+        FigureKind::MeanByDay => by_configuration::draw(&mut sheet, history, selection, DayValue::Mean)?,
+        FigureKind::MedianByDay => by_configuration::draw(&mut sheet, history, selection, DayValue::Median)?,
+        FigureKind::TimeoutsByDay => {
+            by_configuration::draw(&mut sheet, history, selection, DayValue::PastDeadline)?;
+        }
         FigureKind::Correlations => of_histories::correlations::draw(&mut sheet, &chosen)?,
         _ => kind.check(FigureSource::History)?,
     }
@@ -232,9 +238,12 @@ pub(super) fn scene_of(
             copies::draw(&mut sheet, &figures.copies, selection)?;
         }
         FigureKind::Sweep => sweep::draw(&mut sheet, figures, selection)?,
-        FigureKind::BeforeAfter | FigureKind::Correlations | FigureKind::Compare => {
-            kind.check(FigureSource::Runs)?
-        }
+        FigureKind::BeforeAfter
+        | FigureKind::MeanByDay
+        | FigureKind::MedianByDay
+        | FigureKind::TimeoutsByDay
+        | FigureKind::Correlations
+        | FigureKind::Compare => kind.check(FigureSource::Runs)?,
     }
     Ok(sheet.finish())
 }

@@ -28,6 +28,12 @@ pub enum FigureKind {
     Fairness,
     /// Rates and durations against clients or objects.
     Sweep,
+    /// Means of each day, up to a limit, a line for each configuration.
+    MeanByDay,
+    /// Medians of each day.
+    MedianByDay,
+    /// Shares of each day that passed the deadline.
+    TimeoutsByDay,
     /// How any two series go together.
     Correlations,
     /// Other sides in percent of the first, with their intervals.
@@ -48,7 +54,7 @@ pub enum FigureSource {
 use FigureSource::{History, Runs, Sides};
 
 /// Every kind in the order of the documentation, its name on the command line, and what it can be drawn of.
-const LIST: [(FigureKind, &str, &[FigureSource]); 12] = [
+const LIST: [(FigureKind, &str, &[FigureSource]); 15] = [
     (FigureKind::TimeLine, "time-line", &[Runs, History]),
     (FigureKind::Ecdf, "ecdf", &[Runs, History]),
     (FigureKind::BeforeAfter, "before-after", &[History]),
@@ -59,6 +65,9 @@ const LIST: [(FigureKind, &str, &[FigureSource]); 12] = [
     (FigureKind::Rates, "rates", &[Runs]),
     (FigureKind::Fairness, "fairness", &[Runs]),
     (FigureKind::Sweep, "sweep", &[Runs]),
+    (FigureKind::MeanByDay, "mean-by-day", &[History]),
+    (FigureKind::MedianByDay, "median-by-day", &[History]),
+    (FigureKind::TimeoutsByDay, "timeouts-by-day", &[History]),
     (FigureKind::Correlations, "correlations", &[History]),
     (FigureKind::Compare, "compare", &[Sides]),
 ];
@@ -146,7 +155,7 @@ mod tests {
         assert_eq!(FigureKind::Ecdf.check(History), Ok(()));
         assert_eq!(
             FigureKind::Sweep.check(History).unwrap_err().to_string(),
-            "there is no figure \"sweep\" of a history: choose time-line, ecdf, before-after, box, heat-map or correlations"
+            "there is no figure \"sweep\" of a history: choose time-line, ecdf, before-after, box, heat-map, mean-by-day, median-by-day, timeouts-by-day or correlations"
         );
         let refused = FigureKind::BeforeAfter.check(Runs).unwrap_err().to_string();
         assert!(

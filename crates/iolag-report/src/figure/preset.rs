@@ -46,8 +46,8 @@ const fn of_sides(name: &'static str, kind: FigureKind) -> FigurePreset {
 }
 
 impl FigurePreset {
-    /// All of them: figures 1 to 6 of study 000, the percent of study 001, figure 3 of study 002, and those of study 004.
-    pub const ALL: [Self; 11] = [
+    /// All of them: figures 1 to 6 of study 000, the percent of study 001, those of study 002 and those of study 004.
+    pub const ALL: [Self; 15] = [
         of_history("000-1", FigureKind::TimeLine, "compile", EcdfCurves::Whole),
         of_history("000-2", FigureKind::TimeLine, "list", EcdfCurves::Whole),
         of_history("000-3", FigureKind::TimeLine, "create", EcdfCurves::Whole),
@@ -55,7 +55,11 @@ impl FigurePreset {
         of_history("000-5", FigureKind::Ecdf, "list", EcdfCurves::WithBeforeAfter),
         of_history("000-6", FigureKind::Ecdf, "create", EcdfCurves::Whole),
         of_sides("001-1", FigureKind::Compare),
+        of_history("002-1", FigureKind::MeanByDay, "job-setup", EcdfCurves::Whole),
+        of_history("002-2", FigureKind::TimeoutsByDay, "job-setup", EcdfCurves::Whole),
         of_runs("002-3", FigureKind::Sweep, "setup"),
+        of_history("002-4", FigureKind::MeanByDay, "job-setup", EcdfCurves::Whole),
+        of_history("002-5", FigureKind::TimeoutsByDay, "job-setup", EcdfCurves::Whole),
         of_runs("004-time-line", FigureKind::TimeLine, "metadata"),
         of_runs("004-density", FigureKind::Histogram, "metadata"),
         of_runs("004-box", FigureKind::Box, "metadata"),

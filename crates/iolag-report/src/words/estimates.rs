@@ -1,6 +1,6 @@
 //! What was estimated as people read it in tables: with its interval, or with the words for what is not known.
 
-use iolag_analysis::history::{Gap, Knowledge, time_in_gaps};
+use iolag_analysis::history::{Gap, Knowledge, Rate, time_in_gaps};
 use iolag_analysis::{PartialCreate, QuantileEstimate, QuantileInterval, QuantileValue, ShareOver};
 use iolag_model::{format_count, format_duration};
 
@@ -99,6 +99,17 @@ pub(crate) fn share(share: &ShareOver, attempts: u64) -> String {
 pub(crate) fn none_of(high: f64) -> String {
     format!("0 [≤{}] %", percentage(100.0 * high))
 }
+
+/// `0.35 [0.18–0.61] %`.
+pub(crate) fn rate(rate: &Rate) -> String {
+    let Some(share) = rate.share() else { return NOTHING.to_owned() };
+    if rate.count == 0 {
+        return none_of(rate.interval.high);
+    }
+    let ends = [rate.interval.low, rate.interval.high].map(Known::exactly);
+    with_ends(Measure::Share, Known::exactly(share), ends)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

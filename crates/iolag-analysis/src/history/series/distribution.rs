@@ -275,6 +275,11 @@ impl<W: Weight> Distribution<W> {
         worth * self.sample_size().ratio()
     }
 
+    /// Each step, ascending: its amount, the share that lasts longer, and Greenwood's sum until there.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = (f64, f64, f64)> {
+        self.steps.iter().map(|step| (step.amount, step.survival, step.variance))
+    }
+
     fn step_of_share(&self, q: f64) -> Option<usize> {
         let step = self.steps.partition_point(|step| 1.0 - step.survival < q - ROUNDING);
         (step < self.steps.len()).then_some(step)

@@ -1,10 +1,11 @@
 //! What is kept of a series until all have been read: enough to compare it with others, a quarter of what was recorded.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
-use iolag_model::{HistoryColumns, Nanoseconds, Series, WallTime};
+use iolag_model::{ConfigurationKey, HistoryColumns, Nanoseconds, Outcome, Series, WallTime};
 
-use super::observations::{Blockers, ByTime, Observation, Observations};
+use super::observations::{Blockers, ByAttempt, ByTime, Observation, Observations};
 use super::timed_values::{Quantity, TimedValues, quantity_of};
 
 /// A series and when its attempts were due, when they began and what came of them.
@@ -13,6 +14,8 @@ pub(crate) struct Amounts {
     pub(crate) series: Series,
     /// All other columns are empty.
     columns: HistoryColumns,
+    /// Rows from which on a configuration held.
+    configurations: Vec<(usize, ConfigurationKey)>,
     /// What slots tell that were skipped because of a probe of the same target.
     imputed: Vec<Observation>,
 }
@@ -21,6 +24,13 @@ impl Amounts {
     pub(crate) fn of(series: &Series, columns: Cow<'_, HistoryColumns>, blockers: &Blockers) -> Self {
         let imputed = blockers.imputed(series, &columns).collect();
         let is_duration = series.kind.is_duration();
+        let keys = columns.configuration.chunk_by(|one, next| one == next);
+        let configurations = keys.scan(0, |row, same| {
+            let first = *row;
+            *row += same.len();
+            Some((first, same[0]))
+        });
+        let configurations = configurations.collect();
         let HistoryColumns { intended, start, duration_ns, value, outcome, .. } = match columns {
             Cow::Owned(columns) => columns,
             Cow::Borrowed(columns) => HistoryColumns {
@@ -35,12 +45,33 @@ impl Amounts {
         let value = if is_duration { Vec::new() } else { value };
         let columns =
             HistoryColumns { intended, start, duration_ns, value, outcome, ..HistoryColumns::default() };
-        Self { series: series.clone(), columns, imputed }
+        Self { series: series.clone(), columns, configurations, imputed }
     }
 
     /// When the slots were due.
     pub(crate) fn intended(&self) -> &[WallTime] {
         &self.columns.intended
+    }
+
+    /// How they ended.
+    pub(crate) fn outcomes(&self) -> &[Outcome] {
+        &self.columns.outcome
+    }
+
+    /// The rows of each time in which a configuration held; key 0 where it is not known.
+    pub(crate) fn configuration_runs(&self) -> impl Iterator<Item = (Range<usize>, ConfigurationKey)> {
+        let ends = self.configurations.iter().skip(1).map(|next| next.0).chain([self.columns.len()]);
+        self.configurations.iter().zip(ends).map(|((first, key), end)| (*first..end, *key))
+    }
+
+    /// What the attempts of these rows tell.
+    pub(crate) fn attempts(&self, rows: impl Iterator<Item = usize>) -> Observations<ByAttempt> {
+        Observations::of_rows(&self.series, &self.columns, rows)
+    }
+
+    /// The longest duration.
+    pub(crate) fn longest(&self) -> Nanoseconds {
+        self.columns.duration_ns.iter().copied().max().unwrap_or(Nanoseconds::ZERO)
     }
 
     /// When attempts that took longer than `least` were due, and when they ended or were last seen.

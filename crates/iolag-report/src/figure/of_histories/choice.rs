@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use iolag_analysis::history::{HistoryFigures, LocalTime, SeriesFigure};
+use iolag_analysis::history::{HistoryFigures, LocalTime, SeriesFigure, TaskByDay};
 use iolag_model::{SeriesKind, WallTime, counted, format_count};
 
 use crate::figure::drawings::palette::PALETTE;
@@ -20,6 +20,8 @@ const NAMED_MAX: usize = 6;
 pub struct PlottedHistory<'a> {
     /// Its figures.
     pub figures: &'a HistoryFigures,
+    /// Its tasks by day and configuration.
+    pub by_day: &'a [TaskByDay],
     /// Where it is, secrets removed.
     pub place: &'a str,
     /// Name of the zone whose clocks are meant.

@@ -2,6 +2,7 @@
 
 pub(super) mod backdrop;
 pub(super) mod boxes;
+pub(super) mod by_configuration;
 pub(super) mod choice;
 pub(super) mod correlations;
 pub(super) mod days;

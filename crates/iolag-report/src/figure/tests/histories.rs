@@ -2,7 +2,8 @@
 
 use insta::assert_snapshot;
 use iolag_analysis::history::{
-    HistoryFigures, HistoryInput, HistoryOptions, HistoryPoints, LocalTime, analyse_history, history_figures,
+    HistoryFigures, HistoryInput, HistoryOptions, HistoryPoints, LocalTime, TaskByDay, analyse_history,
+    history_figures,
 };
 use iolag_fixtures::made_up_series::{DAY, columns_of, series_of};
 use iolag_model::{Event, EventSource, Nanoseconds, Outcome, Random, Series, SeriesKind, WallTime};
@@ -66,19 +67,23 @@ fn event(text: &str, seconds: i64) -> Event {
     }
 }
 
-fn figures_of(input: &HistoryInput, points: HistoryPoints) -> HistoryFigures {
-    history_figures(input, &analyse_history(input, &HistoryOptions::default()), points)
+/// What is drawn of a history.
+struct Drawable {
+    figures: HistoryFigures,
+    by_day: Vec<TaskByDay>,
 }
 
-fn on<T>(figures: &HistoryFigures, ask: impl FnOnce(&PlottedHistory<'_>) -> T) -> T {
-    ask(&PlottedHistory { figures, place: "/x/history.sqlite", zone: "UTC", local_time: &LocalTime::UTC })
+fn figures_of(input: &HistoryInput, points: HistoryPoints) -> Drawable {
+    let analysis = analyse_history(input, &HistoryOptions::default());
+    Drawable { figures: history_figures(input, &analysis, points), by_day: analysis.by_day }
 }
 
-fn svg(
-    kind: FigureKind,
-    figures: &HistoryFigures,
-    selection: &HistorySelection,
-) -> Result<String, FigureError> {
+fn on<T>(Drawable { figures, by_day }: &Drawable, ask: impl FnOnce(&PlottedHistory<'_>) -> T) -> T {
+    let place = "/x/history.sqlite";
+    ask(&PlottedHistory { figures, by_day, place, zone: "UTC", local_time: &LocalTime::UTC })
+}
+
+fn svg(kind: FigureKind, figures: &Drawable, selection: &HistorySelection) -> Result<String, FigureError> {
     let size = FigureSize::Millimetres { width: 160.0, height: 100.0 };
     let bytes = on(figures, |history| draw_history_figure(kind, history, selection, size, FigureForm::Svg))?;
     Ok(String::from_utf8(bytes).unwrap())

@@ -10,6 +10,7 @@
 //! tables are complete without the script; every number and sentence comes from the analysis.
 
 mod bad_times;
+mod by_configuration;
 mod configurations;
 pub(in crate::html) mod document;
 mod events;

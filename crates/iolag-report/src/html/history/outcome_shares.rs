@@ -3,11 +3,11 @@
 use iolag_analysis::history::{GroupRates, OutcomeRates, Rate, SeriesAnalysis, Weekday};
 use iolag_model::{Configuration, ConfigurationKey, SeriesKey, counted, format_count};
 
+use super::by_configuration::by_configuration_and_day;
 use super::report::HistoryReport;
 use crate::html::markup::Markup;
-use crate::words::estimates::{all_succeeded, no_deadline, none_of};
+use crate::words::estimates::{all_succeeded, no_deadline, rate as rate_in_words};
 use crate::words::history::with_interval;
-use crate::words::interval::{Known, Measure, with_ends};
 use crate::words::numbers::{NOTHING, percentage};
 
 /// Series side by side in the tables by weekday and hour: those with most trouble.
@@ -48,6 +48,7 @@ pub(super) fn outcome_shares(report: &HistoryReport<'_>, page: &mut Markup) {
         by_hour(report, &troubled, page);
     }
     by_configuration(report, page);
+    by_configuration_and_day(report, page);
 }
 
 const fn trouble(rates: &OutcomeRates) -> u64 {
@@ -71,19 +72,6 @@ fn nothing_happened(report: &HistoryReport<'_>) -> String {
         ),
         None => no_deadline(gaps),
     }
-}
-
-/// `0.35 [0.18–0.61] %`.
-fn share(rate: &Rate) -> String {
-    let Some(share) = rate.share() else { return NOTHING.to_owned() };
-    if rate.count == 0 {
-        return none_of(rate.interval.high);
-    }
-    with_ends(
-        Measure::Share,
-        Known::exactly(share),
-        [rate.interval.low, rate.interval.high].map(Known::exactly),
-    )
 }
 
 fn cell(page: &mut Markup, rate: &Rate, text: &str) {
@@ -110,9 +98,9 @@ fn totals(report: &HistoryReport<'_>, series: &[&SeriesAnalysis], page: &mut Mar
         page.element("<td>", &format_count(rates.slots), "</td>");
         for rate in [&rates.timeout, &rates.hung, &rates.late, &rates.error, &rates.skipped] {
             let number = if rate.count > 0 {
-                format!("{}: {}", format_count(rate.count), share(rate))
+                format!("{}: {}", format_count(rate.count), rate_in_words(rate))
             } else {
-                share(rate)
+                rate_in_words(rate)
             };
             cell(page, rate, &number);
         }
@@ -147,7 +135,7 @@ fn grouped<K: PartialEq>(
         page.raw("<tr>").element("<th scope=\"row\">", name, "</th>");
         for rates in rates {
             match rates.map(|rates| &rates.rates.past_deadline) {
-                Some(rate) => cell(page, rate, &share(rate)),
+                Some(rate) => cell(page, rate, &rate_in_words(rate)),
                 None => {
                     page.raw("<td class=\"faint\">").raw(NOTHING).raw("</td>");
                 }
@@ -201,7 +189,7 @@ fn by_configuration(report: &HistoryReport<'_>, page: &mut Markup) {
             match summary.rates.by_configuration.iter().find(|rates| rates.group == under.configuration) {
                 Some(group) => [&group.rates.past_deadline, &group.rates.error]
                     .iter()
-                    .for_each(|rate| cell(page, rate, &share(rate))),
+                    .for_each(|rate| cell(page, rate, &rate_in_words(rate))),
                 None => {
                     page.raw("<td></td><td></td>");
                 }

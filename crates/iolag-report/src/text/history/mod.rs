@@ -6,6 +6,7 @@
 //!
 //! Moments are UTC. Names of hosts are told where there are several.
 
+pub(crate) mod by_configuration;
 pub(crate) mod comparisons;
 pub(crate) mod correlations;
 mod head;

@@ -24,6 +24,7 @@ pub fn history_text(head: &HistoryHead, analysis: &HistoryAnalysis, width: usize
     text.push_str(&page.correlations_text());
     text.push_str(&page.strata_text());
     text.push_str(&page.comparisons_text());
+    text.push_str(&page.by_day_text());
     text.push_str(&findings_text(None, &findings_in_words(analysis), width, colour));
     text
 }

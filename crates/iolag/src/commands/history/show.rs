@@ -83,6 +83,7 @@ fn drawn(
     let figures = history_figures(&input, &analysis, HistoryPoints::default());
     let plotted = PlottedHistory {
         figures: &figures,
+        by_day: &analysis.by_day,
         place: &chosen.shown(),
         zone: &zone_name(&here.zone),
         local_time: &how.summary.local_time,

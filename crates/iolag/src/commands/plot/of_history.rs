@@ -37,6 +37,7 @@ pub fn run(asked: &Asked<'_>, options: &Plot, common: &Common) -> Result<ExitCod
         reported(&chosen, &options.span, &method, None, |report, figures, local_time| {
             let history = PlottedHistory {
                 figures: &figures,
+                by_day: &report.analysis.by_day,
                 place: &report.head.place,
                 zone: report.zone,
                 local_time,
