@@ -9,6 +9,7 @@
 pub mod command_line;
 pub mod compare;
 pub mod coverage;
+pub mod hosts;
 pub mod measured;
 pub mod page;
 pub mod power;

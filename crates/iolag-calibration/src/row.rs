@@ -10,6 +10,7 @@ use crate::command_line;
 use crate::compare::real::{Real, real_rows};
 use crate::compare::{self, Compare, Days, Nights, Shares, share_rows};
 use crate::coverage::Coverage;
+use crate::hosts::Hosts;
 use crate::measured::{Judgement, Measured};
 use crate::power::Power;
 use crate::process::Process;
@@ -49,6 +50,8 @@ pub enum Question {
     Nights(Nights),
     /// Is what a further copy of a set-up costs told rightly?
     SetUps(SetUps),
+    /// Is the attribute of hosts told that matters, and no other?
+    Hosts(Hosts),
     /// Are they of campaigns that the program measured?
     CompareReal(Real),
 }
@@ -89,6 +92,7 @@ impl Row {
             Question::Days(days) => days.measure(&self.name, campaigns, seed),
             Question::Nights(nights) => nights.measure(&self.name, campaigns, seed),
             Question::SetUps(set_ups) => set_ups.measure(&self.name, campaigns, seed),
+            Question::Hosts(hosts) => hosts.measure(&self.name, campaigns, seed),
             Question::CompareReal(real) => real.measure(needed()?, campaigns, seed)?,
         };
         let seconds = begin.elapsed().as_secs_f64();
@@ -113,6 +117,7 @@ pub fn rows() -> Vec<Row> {
         .chain(compare_rows())
         .chain(night_rows())
         .chain(set_up_rows())
+        .chain(host_rows())
         .chain(command_line_rows())
         .collect()
 }
@@ -263,6 +268,11 @@ fn night_rows() -> Vec<Row> {
 fn set_up_rows() -> Vec<Row> {
     let rows = SetUps::rows().into_iter();
     rows.map(|(name, set_ups)| Row { name, question: Question::SetUps(set_ups) }).collect()
+}
+
+fn host_rows() -> Vec<Row> {
+    let rows = Hosts::rows().into_iter();
+    rows.map(|(name, hosts)| Row { name, question: Question::Hosts(hosts) }).collect()
 }
 
 /// Weeks of every load that a table of values can tell: parts of tasks and a control in memory are nothing that can be imported.

@@ -73,6 +73,11 @@ fn the_same_seed_gives_the_same_numbers() {
 fn every_inferred_kind_has_a_row_in_which_it_would_be_false() {
     let rows = rows();
     for kind in HistoryFindingKind::ALL.iter().copied().filter(|kind| kind.basis() == Basis::Inferred) {
+        // What is told of hosts is measured on farms, of which no series is drawn.
+        if kind == HistoryFindingKind::HostAttribute {
+            assert!(rows.iter().any(|row| row.name.starts_with("hosts/nothing-matters/")));
+            continue;
+        }
         let claims = Claim::ALL.into_iter().filter(|claim| claim.kind() == Some(kind));
         let mut count = 0;
         for claim in claims {

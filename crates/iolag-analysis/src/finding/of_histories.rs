@@ -12,6 +12,7 @@ use crate::history::changes::direction::Direction;
 use crate::history::changes::drift::Drift;
 use crate::history::changes::event_matching::EventPlace;
 use crate::history::changes::moment::ChangeMoment;
+use crate::history::configurations::ranking::RankedAttribute;
 use crate::history::correlation::coefficient::Correlation;
 use crate::history::correlation::matrix::{CorrelatedPair, Variable};
 use crate::history::episodes::association::Association;
@@ -62,6 +63,8 @@ findings! { $ HistoryFound, HistoryFindingKind, whatever_in_history:
     Modes: Inferred { Modes(ModesFound) }
     /// Two places differ.
     Comparison: Inferred { SlowerPlace(SlowerPlaceFound) }
+    /// An attribute of hosts explains what takes too long.
+    HostAttribute: Inferred { HostAttribute(HostAttributeFound) }
     /// The configuration changed.
     Configuration: Observed { Configuration(ConfigurationFound) }
     /// Nobody watched.
@@ -316,6 +319,19 @@ pub struct SlowerPlaceFound {
     pub ratio: f64,
     /// Whether it is more, as far as is known.
     pub is_bound: bool,
+}
+
+/// What takes too long is explained by an attribute of hosts, or by several that always go together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HostAttributeFound {
+    /// The task.
+    pub task: String,
+    /// The target.
+    pub target: String,
+    /// Hosts that were compared.
+    pub hosts: u64,
+    /// The attribute.
+    pub attribute: RankedAttribute,
 }
 
 /// Where the time of a task that computes goes: medians in seconds.

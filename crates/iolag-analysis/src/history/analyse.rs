@@ -13,6 +13,7 @@ use iolag_model::{Event, Nanoseconds, Series, SeriesKind, WallSpan};
 use super::analysis::{HISTORY_SCHEMA, HistoryAnalysis, SeriesComparison};
 use super::comparison::compare;
 use super::configurations::by_day::by_day;
+use super::configurations::ranking::rankings;
 use super::correlation::matrix::correlation_matrix;
 use super::episodes::association::{Association, associate, default_association_tolerance};
 use super::episodes::bad_overlap::bad_overlaps;
@@ -68,6 +69,7 @@ pub fn analyse_source<'a, S: SampleSource<'a>>(
         gaps: find_gaps(&whole, told.sessions),
         comparisons: comparisons(&whole, options),
         by_day: by_day(&whole, told.configurations, &options.summary.local_time),
+        host_rankings: rankings(&whole, told.configurations, options.matrix.seed),
         correlations: correlation_matrix(whole, of_host, &options.matrix, &options.summary.local_time),
         bad_overlaps: covered
             .map(|covered| {

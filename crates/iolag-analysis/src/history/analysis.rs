@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::comparison::Comparison;
 use super::configurations::by_day::TaskByDay;
+use super::configurations::ranking::HostRanking;
 use super::correlation::matrix::CorrelationMatrix;
 use super::episodes::association::Association;
 use super::episodes::bad_overlap::BadOverlap;
@@ -42,6 +43,8 @@ pub struct HistoryAnalysis {
     pub comparisons: Vec<SeriesComparison>,
     /// Each whole task on each target by configuration and day.
     pub by_day: Vec<TaskByDay>,
+    /// Which attributes of hosts explain what takes too long, of what several hosts measured.
+    pub host_rankings: Vec<HostRanking>,
     /// Everything against everything.
     pub correlations: CorrelationMatrix,
     /// Bad times in the order of time.

@@ -53,6 +53,10 @@ pub use comparison::{
     Stratify, compare,
 };
 pub use configurations::by_day::{AttemptsTold, ConfigurationByDay, DayTold, MeanLimit, TaskByDay};
+pub use configurations::ranking::{
+    AttributeLevel, HOSTS_LEAST, HostRanking, HostSeen, LevelDifference, RankedAttribute, RankingVerdict,
+    Standing, TaskOfHosts, rank_hosts,
+};
 pub use configurations::restricted_mean::RestrictedMean;
 pub use correlation::coefficient::{
     Correlation, CorrelationMethod, PAIRS_LEAST, Strength, correlate, pearson, spearman,

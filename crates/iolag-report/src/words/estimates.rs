@@ -1,6 +1,6 @@
 //! What was estimated as people read it in tables: with its interval, or with the words for what is not known.
 
-use iolag_analysis::history::{Gap, Knowledge, Rate, time_in_gaps};
+use iolag_analysis::history::{Gap, Knowledge, LevelDifference, Rate, time_in_gaps};
 use iolag_analysis::{PartialCreate, QuantileEstimate, QuantileInterval, QuantileValue, ShareOver};
 use iolag_model::{format_count, format_duration};
 
@@ -108,6 +108,14 @@ pub(crate) fn rate(rate: &Rate) -> String {
     }
     let ends = [rate.interval.low, rate.interval.high].map(Known::exactly);
     with_ends(Measure::Share, Known::exactly(share), ends)
+}
+
+/// As in `4.7 [4.1 to 5.3]`, in percentage points.
+pub(crate) fn difference_in_words(difference: &LevelDifference) -> String {
+    let signed =
+        |share: f64| format!("{}{}", if share < 0.0 { "−" } else { "" }, percentage(100.0 * share.abs()));
+    let LevelDifference { difference, low, high } = difference;
+    format!("{} [{} to {}]", signed(*difference), signed(*low), signed(*high))
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod written_before;
 mod study;
 mod user;
 
+mod configurations;
 mod faults;
 mod importing;
 mod incident;

@@ -1,7 +1,7 @@
 //! Day by day and configuration by configuration: how long a task takes, and how often too long.
 //!
 //! Attempts of all hosts of a configuration stand together. Limits: intervals allow for clusters in time, not for hosts that are unlike
-//! each other though configured alike.
+//! each other though configured alike; for that there is [`super::ranking`], of which a host is the unit.
 
 use std::collections::BTreeMap;
 
@@ -89,7 +89,7 @@ pub(crate) fn by_day(
 }
 
 /// The series of each target and task: one of each host.
-fn tasks_of(whole: &[Amounts]) -> BTreeMap<(&str, &str), Vec<&Amounts>> {
+pub(super) fn tasks_of(whole: &[Amounts]) -> BTreeMap<(&str, &str), Vec<&Amounts>> {
     let mut tasks: BTreeMap<_, Vec<&Amounts>> = BTreeMap::new();
     let is_told = |one: &&Amounts| one.series.kind.is_duration() && one.series.kind != SeriesKind::Control;
     for one in whole.iter().filter(is_told) {

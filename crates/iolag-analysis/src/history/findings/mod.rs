@@ -7,6 +7,7 @@ pub(crate) mod changes;
 pub(crate) mod correlations;
 pub(crate) mod drifts;
 pub(crate) mod endings;
+pub(crate) mod host_attributes;
 pub(crate) mod places_compared;
 pub(crate) mod processor_time;
 pub(crate) mod record;

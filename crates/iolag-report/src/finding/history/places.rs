@@ -2,10 +2,17 @@
 
 use std::borrow::Cow;
 
-use iolag_analysis::factor_in_words;
-use iolag_analysis::history::{Quantity, SlowerPlaceFound, SpentMostly, WaitingFound, amount_in_words};
+use iolag_analysis::history::{
+    AttributeLevel, HostAttributeFound, Quantity, SlowerPlaceFound, SpentMostly, WaitingFound,
+    amount_in_words,
+};
+use iolag_analysis::{factor_in_words, joined};
+use iolag_model::counted;
 
 use crate::finding::in_words::{About, InWords};
+use crate::words::estimates::difference_in_words;
+use crate::words::history::p_value;
+use crate::words::numbers::percentage;
 
 impl InWords for SlowerPlaceFound {
     fn sentence(&self, about: &About<'_>) -> String {
@@ -17,6 +24,40 @@ impl InWords for SlowerPlaceFound {
 
     fn advice(&self) -> Cow<'static, str> {
         "The report shows both distributions; compare times in which both were watched before deciding."
+            .into()
+    }
+}
+
+impl InWords for HostAttributeFound {
+    fn sentence(&self, _: &About<'_>) -> String {
+        let Self { task, target, hosts, attribute } = self;
+        let [most, .., least] = &attribute.levels[..] else { return String::new() };
+        let values = |level: &AttributeLevel| {
+            let pairs = attribute.facts.iter().zip(&level.values);
+            let told = joined(pairs.map(|(fact, value)| format!("{fact} {value}")).collect());
+            format!("{} with {told}", counted(level.hosts, "host", "hosts"))
+        };
+        let share = |level: &AttributeLevel| format!("{} %", percentage(100.0 * level.share));
+        let by = attribute.difference.as_ref();
+        let by = by.map_or_else(String::new, |by| {
+            format!(", a difference of {} percentage points", difference_in_words(by))
+        });
+        let together = match attribute.facts.len() {
+            1 => String::new(),
+            _ => " These always go together, so which of them it is cannot be told.".to_owned(),
+        };
+        format!(
+            "`{task}` on {target} passes its deadline most often on {}: in {} of attempts, against {} on {}{by} (p {} over {hosts} hosts).{together}",
+            values(most),
+            share(most),
+            share(least),
+            values(least),
+            p_value(attribute.p_adjusted)
+        )
+    }
+
+    fn advice(&self) -> Cow<'static, str> {
+        "Change it on some of these hosts and watch on: what is not among the facts, and always comes with it, may be the cause as well."
             .into()
     }
 }

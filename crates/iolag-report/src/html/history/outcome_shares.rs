@@ -3,7 +3,7 @@
 use iolag_analysis::history::{GroupRates, OutcomeRates, Rate, SeriesAnalysis, Weekday};
 use iolag_model::{Configuration, ConfigurationKey, SeriesKey, counted, format_count};
 
-use super::by_configuration::by_configuration_and_day;
+use super::by_configuration::{by_configuration_and_day, host_rankings};
 use super::report::HistoryReport;
 use crate::html::markup::Markup;
 use crate::words::estimates::{all_succeeded, no_deadline, rate as rate_in_words};
@@ -49,6 +49,7 @@ pub(super) fn outcome_shares(report: &HistoryReport<'_>, page: &mut Markup) {
     }
     by_configuration(report, page);
     by_configuration_and_day(report, page);
+    host_rankings(report, page);
 }
 
 const fn trouble(rates: &OutcomeRates) -> u64 {

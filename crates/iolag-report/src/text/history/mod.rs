@@ -10,6 +10,7 @@ pub(crate) mod by_configuration;
 pub(crate) mod comparisons;
 pub(crate) mod correlations;
 mod head;
+pub(crate) mod host_rankings;
 mod in_time;
 mod page;
 pub(crate) mod series;

@@ -25,6 +25,7 @@ pub fn history_text(head: &HistoryHead, analysis: &HistoryAnalysis, width: usize
     text.push_str(&page.strata_text());
     text.push_str(&page.comparisons_text());
     text.push_str(&page.by_day_text());
+    text.push_str(&page.host_rankings_text());
     text.push_str(&findings_text(None, &findings_in_words(analysis), width, colour));
     text
 }
