@@ -1,4 +1,4 @@
-//! Configurations by day, and attributes of hosts that explain what takes too long.
+//! Configurations by day, attributes of hosts that explain what takes too long, and what was read of a server.
 
 use iolag_model::{
     Configuration, ConfigurationKey, HistoryRecord, HistorySample, Nanoseconds, Outcome, ProbeId, Random,
@@ -119,4 +119,43 @@ fn slots_explain_time_outs_and_days_are_told_by_configuration() {
         assert_eq!(svg.contains("Means up to 600 s, the deadline"), is_mean, "{figure}");
     }
     user.fine(&["plot", "median-by-day", "history", "-o", "median.png"]);
+}
+
+#[test]
+fn what_was_read_of_a_server_is_joined_with_the_tasks_of_every_host() {
+    let user = User::new();
+    let mut noise = Random::new(5);
+    let mut tables = ["when,operations\n".to_owned(), "when,list\n".to_owned(), "when,list\n".to_owned()];
+    for slot in 0..700 {
+        let busy = noise.normal();
+        let operations = 1000.0 * (0.5 * busy).exp();
+        tables[0] += &format!("{},{operations:.0}\n", BEGIN_SECONDS + slot * 900 + 200);
+        for table in &mut tables[1..] {
+            let seconds = 0.5 * (0.5 * busy + 0.2 * noise.normal()).exp();
+            *table += &format!("{},{seconds:.3}\n", BEGIN_SECONDS + slot * 900);
+        }
+    }
+    for (table, (host, value)) in tables.iter().zip([
+        ("fs1", "operations=operations[ops]"),
+        ("wn1", "list=list@/home"),
+        ("wn2", "list=list@/home"),
+    ]) {
+        let file = format!("{host}.csv");
+        user.write(&file, table);
+        user.fine(&["import", &file, "--time", "when", "--value", value, "--host", host]);
+    }
+    let document = user.document(&[]);
+    let pairs = document["correlations"]["pairs"].as_array().unwrap();
+    for host in ["wn1", "wn2"] {
+        let is_pair = |pair: &&Value| {
+            let hosts = [&pair["left"], &pair["right"]].map(|side| side["series"]["host"].clone());
+            hosts.contains(&"fs1".into()) && hosts.contains(&host.into())
+        };
+        let pair = pairs.iter().find(is_pair).unwrap();
+        assert_eq!(pair["correlation"]["strength"], "strong", "{pair}");
+        let series = document["series"].as_array().unwrap();
+        let list = series.iter().find(|one| one["summary"]["series"]["key"]["host"] == host).unwrap();
+        assert_eq!(list["by_covariate"][0]["covariate"]["host"], "fs1");
+        assert_eq!(list["by_covariate"][0]["levels"].as_array().unwrap().len(), 3);
+    }
 }

@@ -1,13 +1,14 @@
 //! Everything against everything: the correlation tables of study 000 for whatever was watched.
 //!
 //! Variables are the durations of whole tasks, imported series and covariates. Series of one host are correlated pairwise; of different
-//! hosts only the same task on the same target. Each duration is also correlated with the load, runnable and blocked tasks and I/O pressure that
+//! hosts only the same task on the same target, and what was read of a host that measures no durations, such as a server, with the series of all that do. Each duration is also correlated with the load, runnable and blocked tasks and I/O pressure that
 //! were read with its own samples. Pairs are correlated twice: at the same time, and beyond the daily cycle where four days are covered; the latter
 //! is what is judged. p values are adjusted with all pairs and lags (see [`crate::history::multiple_testing`]).
 //!
 //! Limits: parts of a task are not correlated with each other, they share their time; load contains tasks that wait for storage, so
 //! it grows with hangs by construction: compare with runnable and blocked tasks.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use iolag_model::{HistoryColumns, Nanoseconds, Series, SeriesKey};
@@ -127,6 +128,8 @@ pub(crate) fn correlation_matrix(
     local_time: &LocalTime,
 ) -> CorrelationMatrix {
     // What a side was made of is forgotten: there is room for one of the two.
+    let measuring = whole.iter().filter(|one| one.series.kind.is_duration());
+    let measuring: BTreeSet<String> = measuring.map(|one| one.series.key.host.clone()).collect();
     let sides: Vec<Side> =
         whole.into_iter().filter_map(|one| side_of(one, options.method, local_time)).collect();
     let visits: usize = sides.iter().map(|side| side.len() * 2 * Quantity::OF_HOST.len()).sum();
@@ -134,7 +137,7 @@ pub(crate) fn correlation_matrix(
     for (index, left) in sides.iter().enumerate() {
         let related = sides[index + 1..]
             .iter()
-            .filter(|right| may_be_related(&left.variable.series, &right.variable.series));
+            .filter(|right| may_be_related(&left.variable.series, &right.variable.series, &measuring));
         wanted.extend(related.map(|right| (left, right)));
     }
     let values = |(left, right): &(&Side, &Side)| left.len() + right.len();
@@ -242,15 +245,19 @@ fn correlated(
     })
 }
 
-fn may_be_related(left: &SeriesKey, right: &SeriesKey) -> bool {
-    left.host == right.host || (left.task == right.task && left.target == right.target)
+/// `measuring` are hosts that measure how long something takes: what was read of a server may have to do with each of them.
+fn may_be_related(left: &SeriesKey, right: &SeriesKey, measuring: &BTreeSet<String>) -> bool {
+    let measures = |key: &SeriesKey| measuring.contains(&key.host);
+    left.host == right.host
+        || (left.task == right.task && left.target == right.target)
+        || measures(left) != measures(right)
 }
 
 #[cfg(test)]
 mod tests {
     use std::borrow::Cow;
 
-    use iolag_model::Outcome;
+    use iolag_model::{Outcome, SeriesKind};
 
     use super::super::coefficient::Strength;
     use super::*;
@@ -326,5 +333,29 @@ mod tests {
         let matrix = matrix_of(&all);
         let between = matrix.pairs.iter().filter(|pair| !pair.right.quantity.is_of_host());
         assert_eq!(between.count(), 2);
+    }
+
+    #[test]
+    fn what_was_read_of_a_server_is_compared_with_all_hosts() {
+        let mut noise = Random::new(33);
+        let cause: Vec<f64> = (0..1500).map(|_| noise.normal()).collect();
+        let of_host = |host: &str, task: &str, noise: &mut Random| {
+            let mut series = series_of("/home", task);
+            series.key.host = host.to_owned();
+            (series, sharing(&cause, 0.9, 0, noise))
+        };
+        let mut server = series_of("", "operations");
+        server.key.host = "fs1".to_owned();
+        server.kind = SeriesKind::ImportedValue;
+        // Read five minutes later than the tasks.
+        let mut read = sharing(&cause, 0.9, 300, &mut noise);
+        read.value = read.duration_ns.iter().map(|value| value.as_seconds()).collect();
+        let all = [(server, read), of_host("wn1", "list", &mut noise), of_host("wn2", "create", &mut noise)];
+        let matrix = matrix_of(&all);
+        for client in &all[1..] {
+            let pair = matrix.pair(&all[0].0.key, &client.0.key).unwrap();
+            assert_eq!(pair.judged().strength, Strength::Strong);
+        }
+        assert_eq!(matrix.pair(&all[1].0.key, &all[2].0.key), None);
     }
 }

@@ -264,7 +264,12 @@ fn analyse_series(
         periodicity: (!is_of_runs)
             .then(|| find_periodicity(values, &within_levels(values, &levels), &options.summary.local_time))
             .flatten(),
-        by_covariate: by_covariates((series, columns), beside.covariates, &levels, &options.summary),
+        by_covariate: by_covariates(
+            (series, columns),
+            (beside.covariates, beside.all),
+            &levels,
+            &options.summary,
+        ),
         changes: as_strong_as_levels(changes, &summary),
         summary,
         drift: found.drift,

@@ -67,18 +67,31 @@ pub(crate) const fn is_covariate(kind: SeriesKind) -> bool {
     matches!(kind, SeriesKind::Covariate | SeriesKind::ImportedValue)
 }
 
-/// The durations of a whole task by each covariate of the same host that has levels, in the order given.
+/// Whether nothing of this host is a duration: it is a server or the like, and what was read of it concerns all hosts.
+fn is_of_server(host: &str, all: &[Series]) -> bool {
+    !all.iter().any(|series| series.key.host == host && series.kind.is_duration())
+}
+
+/// The durations of a whole task by each covariate of the same host, or of a server, that has levels, in the order given; `all` are the series of
+/// the history.
 pub(crate) fn by_covariates(
     (series, columns): (&Series, &HistoryColumns),
-    covariates: &[Covariate<'_>],
+    (covariates, all): (&[Covariate<'_>], &[Series]),
     changes: &[ChangePoint],
     options: &SummaryOptions,
 ) -> Vec<CovariateStrata> {
     if !series.kind.is_duration() || !series.key.part.is_empty() {
         return Vec::new();
     }
-    let of_host = covariates.iter().filter(|covariate| covariate.series.key.host == series.key.host);
-    of_host.filter_map(|covariate| strata_of((series, columns), covariate, changes, options)).collect()
+    let concerns = |covariate: &&Covariate<'_>| {
+        let host = &covariate.series.key.host;
+        *host == series.key.host || is_of_server(host, all)
+    };
+    covariates
+        .iter()
+        .filter(concerns)
+        .filter_map(|covariate| strata_of((series, columns), covariate, changes, options))
+        .collect()
 }
 
 fn strata_of(
@@ -205,9 +218,25 @@ mod tests {
     }
 
     fn strata(columns: &HistoryColumns, covariate: (Series, HistoryColumns)) -> Vec<CovariateStrata> {
+        strata_beside(columns, covariate, &[series_of("/home", "list"), of_login2()])
+    }
+
+    /// Where these series are all that the history has besides.
+    fn strata_beside(
+        columns: &HistoryColumns,
+        covariate: (Series, HistoryColumns),
+        all: &[Series],
+    ) -> Vec<CovariateStrata> {
         let covariate = kept(&covariate);
         let covariates: Vec<Covariate<'_>> = Covariate::of(&covariate).into_iter().collect();
-        by_covariates((&series_of("/home", "list"), columns), &covariates, &[], &SummaryOptions::default())
+        let list = series_of("/home", "list");
+        by_covariates((&list, columns), (&covariates, all), &[], &SummaryOptions::default())
+    }
+
+    fn of_login2() -> Series {
+        let mut list = series_of("/home", "list");
+        list.key.host = "login2".to_owned();
+        list
     }
 
     #[test]
@@ -257,14 +286,17 @@ mod tests {
         let changing = |slot: i64| (slot % 10) as f64;
         let (mut elsewhere, values) = jobs((0..200).map(changing), 0);
         elsewhere.key.host = "login2".to_owned();
-        assert_eq!(strata(&columns, (elsewhere, values)), []);
+        assert_eq!(strata(&columns, (elsewhere.clone(), values.clone())), []);
+        let list = [series_of("/home", "list")];
+        let of_server = strata_beside(&columns, (elsewhere, values), &list);
+        assert_eq!(of_server.len(), 1, "who measures nothing is a server, and concerns all hosts");
         let found = strata(&columns, jobs((0..100).map(changing), 0));
         assert_eq!(found[0].left_out, 100, "nobody counted jobs in the second half");
         let mut part = series_of("/home", "list");
         part.key.part = "ls -n".to_owned();
         let jobs = kept(&jobs((0..200).map(changing), 0));
         let covariates: Vec<Covariate<'_>> = Covariate::of(&jobs).into_iter().collect();
-        assert_eq!(by_covariates((&part, &columns), &covariates, &[], &SummaryOptions::default()), []);
+        assert_eq!(by_covariates((&part, &columns), (&covariates, &[]), &[], &SummaryOptions::default()), []);
     }
 
     proptest! {
