@@ -34,6 +34,18 @@ pub use run::check::rows::KNOWN_ROWS;
 pub use run::check::told_once::{FoundInDirectories, ToldFindings};
 pub use run::check::verdict::{Feeling, Verdict};
 pub use run::clustering::second_reading::Clustering;
+pub use run::copies::against::{CopiesFigure, CopiesLevel, CopiesPoint, copies_figures};
+pub use run::copies::line::{
+    BLOCKS_NEEDED, CopiesLine, CopiesShape, LEVELS_NEEDED, STRAIGHT_WITHIN, copies_line,
+};
+pub use run::copies::of_run::CopiesRun;
+pub use run::copies::recommend::answer::{
+    JobAnswer, JobRefusal, Recommendation, SAME_WITHIN, recommendations,
+};
+pub use run::copies::recommend::level::{JobLevel, JobRate, JobStanding};
+pub use run::copies::recommend::share::{JobTimeouts, LimitVerdict};
+pub use run::copies::recommend::slot::{JobBound, JobQuestion};
+pub use run::copies::time::{CopiesJudgement, CopiesTime, CopyEnding, CopyTime};
 pub use run::engine::Engine;
 pub use run::figure;
 pub use run::grouping::Grouping;
@@ -45,10 +57,6 @@ pub use run::metadata::stage::{OperationRow, StageAnalysis, WorkingSetChange};
 pub use run::metadata::working_set::WorkingSet;
 pub use run::ping::analysis::analyse_ping;
 pub use run::ping::counts::PingCounts;
-pub use run::set_up::against::{CopiesFigure, CopiesLevel, CopiesPoint, copies_figures};
-pub use run::set_up::line::{
-    BLOCKS_NEEDED, CopiesLine, CopiesShape, LEVELS_NEEDED, STRAIGHT_WITHIN, copies_line,
-};
 pub use run::stage_names::stage_name;
 pub use run::stage_rates::{StageClock, StageTimes};
 pub use run::summary::{

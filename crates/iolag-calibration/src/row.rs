@@ -15,6 +15,7 @@ use crate::measured::{Judgement, Measured};
 use crate::power::Power;
 use crate::process::Process;
 use crate::quiet::{Load, Quiet};
+use crate::runs::jobs::Jobs;
 use crate::runs::set_up::SetUps;
 use crate::runs::{Runs, Workload};
 
@@ -52,6 +53,8 @@ pub enum Question {
     SetUps(SetUps),
     /// Is the attribute of hosts told that matters, and no other?
     Hosts(Hosts),
+    /// Is the best number of copies of a job told?
+    Jobs(Jobs),
     /// Are they of campaigns that the program measured?
     CompareReal(Real),
 }
@@ -93,6 +96,7 @@ impl Row {
             Question::Nights(nights) => nights.measure(&self.name, campaigns, seed),
             Question::SetUps(set_ups) => set_ups.measure(&self.name, campaigns, seed),
             Question::Hosts(hosts) => hosts.measure(&self.name, campaigns, seed),
+            Question::Jobs(jobs) => jobs.measure(&self.name, campaigns, seed),
             Question::CompareReal(real) => real.measure(needed()?, campaigns, seed)?,
         };
         let seconds = begin.elapsed().as_secs_f64();
@@ -118,6 +122,7 @@ pub fn rows() -> Vec<Row> {
         .chain(night_rows())
         .chain(set_up_rows())
         .chain(host_rows())
+        .chain(job_rows())
         .chain(command_line_rows())
         .collect()
 }
@@ -273,6 +278,11 @@ fn set_up_rows() -> Vec<Row> {
 fn host_rows() -> Vec<Row> {
     let rows = Hosts::rows().into_iter();
     rows.map(|(name, hosts)| Row { name, question: Question::Hosts(hosts) }).collect()
+}
+
+fn job_rows() -> Vec<Row> {
+    let rows = Jobs::rows().into_iter();
+    rows.map(|(name, jobs)| Row { name, question: Question::Jobs(jobs) }).collect()
 }
 
 /// Weeks of every load that a table of values can tell: parts of tasks and a control in memory are nothing that can be imported.

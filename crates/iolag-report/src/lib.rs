@@ -31,13 +31,13 @@ pub use machine::{
     live_document, metrics, openmetrics, phase_line, process_lines, prometheus_text, write_baselines_json,
     write_batches_json, write_command_explanation_json, write_comparison_json, write_csv,
     write_explanation_json, write_history_json, write_json, write_latency_files, write_list_json,
-    write_md_workbench, write_notes_json,
+    write_md_workbench, write_notes_json, write_recommendations_json,
 };
 pub use text::{
     BaselineContent, CampaignRun, Colour, HistoryHead, Tone, baseline_sentence, baselines_text, batches_text,
     campaign_text, command_explanation_text, comparison_text, copies_sentence, copies_text, explanation_text,
-    footnotes_text, history_text, list_text, notes_text, show_head, state_name, trust_text,
-    watch_status_text, wrapped,
+    footnotes_text, history_text, list_text, notes_text, recommendations_text, show_head, state_name,
+    trust_text, watch_status_text, wrapped,
 };
 pub use words::comparison::{RuleSentence, rule_sentences};
 pub use workload::command::shell_command;

@@ -39,7 +39,7 @@ pub use runs::{
     BaselineCommand, BaselineList, BaselineRemove, BaselineSet, Cleanup, List, Prune, Report, Rm, Show,
 };
 pub use serve::{MetricsElsewhere, Serve};
-pub use set_up::{SetUp, SetUpCalls};
+pub use set_up::{CopiesAsked, SetUp, SetUpCalls};
 pub use stream::{Stream, StreamBlocks};
 pub use trace::{Trace, TracedToo};
 pub use tree::{Tree, TreeReading};

@@ -161,7 +161,7 @@ fn names_of(found: TreeNames, lacking: u64) -> String {
 }
 
 /// What of a spec is no difference between runs that a user asked for: coordinates and targets, which say it already, and how samples travel.
-const NO_OPTION: [&str; 10] = [
+const NO_OPTION: [&str; 12] = [
     "kind",
     "workload",
     "targets",
@@ -171,6 +171,8 @@ const NO_OPTION: [&str; 10] = [
     "ring_bytes",
     "thresholds_ns",
     "judge_ns",
+    "payload_ns",
+    "timeouts_at_most_per_million",
     // They follow from the others.
     "deadlines",
 ];

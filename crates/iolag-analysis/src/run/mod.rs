@@ -4,6 +4,7 @@ pub(crate) mod any_workload;
 pub(crate) mod beside;
 pub(crate) mod check;
 pub(crate) mod clustering;
+pub(crate) mod copies;
 pub(crate) mod durations;
 pub(crate) mod engine;
 pub mod figure;

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use iolag_model::{Nanoseconds, RunRecord, WorkloadSpec, whatever_workload};
 
 pub use super::check::analysis::CheckAnalysis;
+use super::copies::of_run::CopiesRun;
 use super::grouping::Grouping;
 pub use super::metadata::analysis::MetadataAnalysis;
 pub use super::ping::analysis::PingAnalysis;
 pub use super::set_up::analysis::{SetUpAnalysis, SetUpCalls};
-pub use super::set_up::copies::{CopiesTime, CopyEnding, CopyTime, SetUpJudgement};
 pub use super::stream::analysis::{StreamAnalysis, StreamPhase};
 pub use super::stream::copies::StreamCopies;
 use super::summary::Summaries;
@@ -92,6 +92,16 @@ analyses! { $
     Stream(StreamAnalysis)
     /// Of `iolag bench tree`.
     Tree(TreeAnalysis)
+}
+
+impl RunAnalysis {
+    /// The run as one of copies at once, if that is what it is.
+    pub fn of_copies<'a>(&'a self, record: &'a RunRecord) -> Option<CopiesRun<'a>> {
+        match self {
+            Self::SetUp(set_up) => Some(CopiesRun::of(record, &set_up.target, &set_up.copies)),
+            _ => None,
+        }
+    }
 }
 
 /// Judges a run by its summaries.

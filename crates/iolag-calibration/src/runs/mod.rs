@@ -3,6 +3,7 @@
 //! A check of one directory with 16 operations, and of the machine's memory beside it, whose durations are stationary; and a metadata
 //! benchmark with three equal iterations. Every finding that concludes something is false there.
 
+pub mod jobs;
 pub mod set_up;
 
 use std::num::NonZeroU32;

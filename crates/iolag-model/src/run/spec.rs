@@ -1,8 +1,10 @@
 //! The spec: everything that decides what a run does. Immutable, serialised into every run.
 
+mod jobs;
 mod set_up;
 mod tree;
 
+pub use jobs::JobTerms;
 pub use set_up::{MILLION, SetUpCounts, SetUpPreset, SetUpSpec};
 pub use tree::{TreeNames, TreeRecord, TreeSpec, TreeStage};
 
@@ -126,6 +128,22 @@ impl WorkloadSpec {
     /// The target that nobody asked for: the machine's own memory, with which a check compares.
     pub fn control(&self) -> Option<TargetIndex> {
         self.check().and_then(|check| check.control)
+    }
+
+    /// What is asked of the copies, if it is a job's.
+    pub const fn job_terms(&self) -> Option<&JobTerms> {
+        match self {
+            Self::SetUp(spec) => Some(&spec.terms),
+            _ => None,
+        }
+    }
+
+    /// The same, to ask something else.
+    pub const fn job_terms_mut(&mut self) -> Option<&mut JobTerms> {
+        match self {
+            Self::SetUp(spec) => Some(&mut spec.terms),
+            _ => None,
+        }
     }
 }
 

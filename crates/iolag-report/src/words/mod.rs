@@ -4,6 +4,7 @@ pub(crate) mod comparison;
 pub(crate) mod estimates;
 pub(crate) mod history;
 pub(crate) mod interval;
+pub(crate) mod jobs;
 pub(crate) mod markdown;
 pub(crate) mod names;
 pub(crate) mod numbers;

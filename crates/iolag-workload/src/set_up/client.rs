@@ -181,7 +181,7 @@ mod tests {
 
     use super::*;
     use iolag_backend::Completion;
-    use iolag_model::{FailureCode, SetUpPreset, Waiting};
+    use iolag_model::{FailureCode, JobTerms, SetUpPreset, Waiting};
 
     use crate::Workload;
 
@@ -197,7 +197,7 @@ mod tests {
             files: 3,
             shared_per_million: 500_000,
             file_bytes: 10,
-            judge_ns: None,
+            terms: JobTerms::NONE,
             kill_after_ns: None,
         }
     }

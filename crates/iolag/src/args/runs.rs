@@ -8,8 +8,9 @@ use iolag_store::BaselineName;
 
 use crate::args::compare::{SideName, parse_side};
 use crate::args::history::{HistoryMethod, HistorySpan};
+use crate::args::set_up::CopiesAsked;
 use crate::args::values::form::MetadataForm;
-use crate::args::values::{parse_file, parse_form, parse_period};
+use crate::args::values::{parse_file, parse_form};
 
 /// `iolag list`.
 #[derive(Debug, Args)]
@@ -27,9 +28,9 @@ pub struct Show {
     /// Draw time line and ECDF on the terminal
     #[arg(long)]
     pub plot: bool,
-    /// Of a set-up: say how many copies took longer than this
-    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_period)]
-    pub judge: Option<Nanoseconds>,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub asked: CopiesAsked,
     /// Of a check every row, and how often each takes long
     #[arg(long)]
     pub full: bool,

@@ -1,8 +1,8 @@
-//! What the user can type of `iolag bench setup`.
+//! What the user can type of `iolag bench setup`, and ask of copies of a job, when they are measured and later.
 
 use clap::Args;
 use iolag_backend::Target;
-use iolag_model::{Nanoseconds, SetUpPreset, SetUpSpec, parse_bytes, parse_count};
+use iolag_model::{JobTerms, Nanoseconds, SetUpPreset, SetUpSpec, parse_bytes, parse_count};
 
 use crate::args::bench::BenchArguments;
 use crate::args::values::target::TargetParser;
@@ -58,9 +58,9 @@ pub struct SetUpCalls {
     /// How many of the directories all copies share [default: 100%]
     #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, value_parser = parse_share)]
     pub shared: Option<u32>,
-    /// Say how many copies took longer than this; nothing is done about them
-    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_period)]
-    pub judge: Option<Nanoseconds>,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub asked: CopiesAsked,
     /// End a copy with the first call that ends after so long
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_period)]
     pub kill_after: Option<Nanoseconds>,
@@ -88,9 +88,44 @@ impl SetUpCalls {
             files: self.files.unwrap_or(usually.files),
             shared_per_million: self.shared.unwrap_or(usually.shared_per_million),
             file_bytes: self.file_size.unwrap_or(usually.file_bytes),
-            judge_ns: self.judge.or(usually.judge_ns),
+            terms: self.asked.terms().or(usually.terms),
             kill_after_ns: self.kill_after.or(usually.kill_after_ns),
             ..usually
         }
+    }
+}
+
+/// What is asked of copies, as far as it was said.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
+pub struct CopiesAsked {
+    /// Say how many copies of a job took longer than this; nothing is done about them
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_period)]
+    pub judge: Option<Nanoseconds>,
+    /// Say how many copies a node should run, if each computes for so long on a processor once it is set up
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_period)]
+    pub payload: Option<Nanoseconds>,
+    /// With --payload: how many copies may be lost since they take longer than --judge [default: 5%]
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, value_parser = parse_share)]
+    pub timeouts_at_most: Option<u32>,
+}
+
+impl CopiesAsked {
+    /// The same as terms.
+    pub const fn terms(self) -> JobTerms {
+        JobTerms {
+            judge_ns: self.judge,
+            payload_ns: self.payload,
+            timeouts_at_most_per_million: self.timeouts_at_most,
+        }
+    }
+
+    /// The first option that was typed.
+    pub fn given(self) -> Option<&'static str> {
+        let typed = [
+            ("--judge", self.judge.is_some()),
+            ("--payload", self.payload.is_some()),
+            ("--timeouts-at-most", self.timeouts_at_most.is_some()),
+        ];
+        typed.into_iter().find(|(_, is_typed)| *is_typed).map(|(name, _)| name)
     }
 }

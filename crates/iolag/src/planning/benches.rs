@@ -23,7 +23,7 @@ use crate::args::values::{
     parse_bystander_task, parse_granularity, parse_pattern, parse_period, parse_phase, parse_preset,
     parse_rate, parse_share, parse_think,
 };
-use crate::args::{SetUpCalls, StreamBlocks, TreeReading};
+use crate::args::{CopiesAsked, SetUpCalls, StreamBlocks, TreeReading};
 use crate::documents::DocumentError;
 
 impl Planning<'_> {
@@ -118,7 +118,11 @@ impl Planning<'_> {
             files: self.some(bench.files.as_ref(), parse_count)?,
             file_size: self.some(bench.file_size.as_ref(), parse_bytes)?,
             shared: self.some(bench.shared.as_ref(), parse_share)?,
-            judge: self.some(bench.judge.as_ref(), parse_period)?,
+            asked: CopiesAsked {
+                judge: self.some(bench.judge.as_ref(), parse_period)?,
+                payload: self.some(bench.payload.as_ref(), parse_period)?,
+                timeouts_at_most: self.some(bench.timeouts_at_most.as_ref(), parse_share)?,
+            },
             kill_after: self.some(bench.kill_after.as_ref(), parse_period)?,
         };
         Ok(calls.spec(SetUpSpec::synthetic()))

@@ -120,6 +120,8 @@ pub struct SetUpTable {
     pub file_size: Option<Number>,
     pub shared: Option<Text>,
     pub judge: Option<Text>,
+    pub payload: Option<Text>,
+    pub timeouts_at_most: Option<Text>,
     pub kill_after: Option<Text>,
 }
 

@@ -5,8 +5,7 @@ use std::num::NonZeroU32;
 
 use iolag_model::{Operation, RunRecord, SetUpSpec, TargetIndex, counted};
 
-use super::analysis::analyse_set_up;
-use super::copies::BENCHMARK;
+use super::analysis::{BENCHMARK, analyse_set_up};
 use crate::run::grouping::Grouping;
 use crate::run::summary::Summaries;
 use crate::run::values::{Cell, CellStages, Pace};

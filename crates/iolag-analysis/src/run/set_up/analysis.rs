@@ -1,11 +1,11 @@
 //! `iolag bench setup`: the time of a copy, its calls, and what to think of it.
 
-use iolag_model::{Operation, Phase, RunRecord, SetUpSpec, Trust};
+use iolag_model::{Operation, Phase, RunRecord, SetUpSpec, StageIndex, Trust};
 
-use super::copies::{CopiesTime, CopyTime, SetUpJudgement, copies, judge, median_of_copies};
 use crate::finding::of_runs::RunFinding;
 use crate::run::any_workload::{common_sightings, footnotes};
 use crate::run::beside::analysis::{BesideAnalysis, analyse_beside};
+use crate::run::copies::time::{CopiesJudgement, CopiesTime, CopyTime, copies_in, judge, median_of_copies};
 use crate::run::metadata::analysis::{host_busy, ring_waits};
 use crate::run::metadata::stage::{StageAnalysis, stage_analysis};
 use crate::run::sightings::merged;
@@ -13,6 +13,9 @@ use crate::run::stage_names::StageKey;
 use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
 use crate::run::surroundings::caches::caches_doubted;
 use crate::run::surroundings::memory::memory_footnote;
+
+/// The stage in which copies make their calls.
+pub(super) const BENCHMARK: StageIndex = StageIndex(1);
 
 /// What a set-up says.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +33,7 @@ pub struct SetUpAnalysis {
     /// What a copy took; absent if none began.
     pub time: Option<CopiesTime>,
     /// Whether that is too long, if the user said what is.
-    pub judgement: Option<SetUpJudgement>,
+    pub judgement: Option<CopiesJudgement>,
     /// The stages in which something was done, in their order.
     pub stages: Vec<StageAnalysis>,
     /// What each copy did that nobody has counted.
@@ -58,7 +61,7 @@ pub struct SetUpCalls {
 pub(super) fn analyse_set_up(run: &RunRecord, spec: &SetUpSpec, summaries: &Summaries) -> SetUpAnalysis {
     let stages: Vec<StageAnalysis> =
         run.stages.iter().filter_map(|record| stage_analysis(record, summaries)).collect();
-    let copies = copies(spec, summaries);
+    let copies = copies_in(BENCHMARK, spec.kill_after_ns, summaries);
     let mut findings = found_in_stages(&stages);
     findings.extend(host_busy(run));
     findings.extend(ring_waits(summaries));
@@ -74,7 +77,7 @@ pub(super) fn analyse_set_up(run: &RunRecord, spec: &SetUpSpec, summaries: &Summ
         calls: calls(&stages),
         beside: analyse_beside(run, summaries),
         time: median_of_copies(&copies),
-        judgement: spec.judge_ns.map(|limit_ns| judge(&copies, run.spec.clients, limit_ns)),
+        judgement: spec.terms.judge_ns.map(|limit_ns| judge(&copies, run.spec.clients, limit_ns)),
         copies,
         assumed: spec.assumed(),
         findings,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::names;
+use super::{JobTerms, names};
 use crate::{Nanoseconds, counted, format_bytes, format_count};
 
 /// A million of a million is all.
@@ -34,9 +34,9 @@ pub struct SetUpSpec {
     pub shared_per_million: u32,
     /// Bytes of a file, all of which are read after an open.
     pub file_bytes: u64,
-    /// A copy that takes longer than this is told; nothing is done about it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub judge_ns: Option<Nanoseconds>,
+    /// What is asked of the copies.
+    #[serde(flatten)]
+    pub terms: JobTerms,
     /// A copy is ended after this long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kill_after_ns: Option<Nanoseconds>,
@@ -74,7 +74,7 @@ impl SetUpSpec {
             files: 100,
             shared_per_million: MILLION,
             file_bytes: 4096,
-            judge_ns: None,
+            terms: JobTerms::NONE,
             kill_after_ns: None,
         }
     }

@@ -5,9 +5,11 @@ mod comparison;
 mod doubts;
 mod explanation;
 mod history;
+mod jobs;
 pub(crate) mod run;
 
 pub use comparison::write_comparison_json;
 pub use explanation::{write_command_explanation_json, write_explanation_json};
 pub use history::{write_batches_json, write_history_json, write_notes_json};
+pub use jobs::write_recommendations_json;
 pub use run::{write_baselines_json, write_json, write_list_json};

@@ -54,9 +54,16 @@ impl Described for SetUpSpec {
             ]
             .concat(),
         );
-        for (name, limit) in [("--judge", self.judge_ns), ("--kill-after", self.kill_after_ns)] {
-            words.extend(limit.into_iter().flat_map(|limit| option(name, exact_duration(limit))));
+        let terms = self.terms;
+        for (name, time) in [
+            ("--judge", terms.judge_ns),
+            ("--payload", terms.payload_ns),
+            ("--kill-after", self.kill_after_ns),
+        ] {
+            words.extend(time.into_iter().flat_map(|time| option(name, exact_duration(time))));
         }
+        let at_most = terms.timeouts_at_most_per_million;
+        words.extend(at_most.into_iter().flat_map(|share| option("--timeouts-at-most", percent(share))));
         words.extend(option("--on-hang", run.spec.on_hang));
         words.extend(option("--buffer", run.spec.ring_bytes));
         words.extend(working_name(run).into_iter().flat_map(|name| option("--working-name", name)));

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use iolag_analysis::{
-    BesideAnalysis, CopiesTime, CopyTime, Precision, RunFindingKind, SetUpAnalysis, SetUpCalls,
-    SetUpJudgement, StageAnalysis,
+    BesideAnalysis, CopiesJudgement, CopiesTime, CopyTime, Precision, RunFindingKind, SetUpAnalysis,
+    SetUpCalls, StageAnalysis,
 };
 use iolag_model::{RunRecord, Trust};
 use serde::Serialize;
@@ -27,7 +27,7 @@ struct SetUpDocument<'a> {
     calls: SetUpCalls,
     time: Option<CopiesTime>,
     copies: &'a [CopyTime],
-    judgement: Option<SetUpJudgement>,
+    judgement: Option<CopiesJudgement>,
     stages: &'a [StageAnalysis],
     assumed: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]

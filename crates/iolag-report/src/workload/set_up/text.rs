@@ -1,6 +1,6 @@
 //! `iolag bench setup` in words, and on a terminal.
 
-use iolag_analysis::{CopyEnding, CopyTime, SetUpAnalysis, SetUpJudgement, StageAnalysis};
+use iolag_analysis::{CopiesJudgement, CopyEnding, CopyTime, SetUpAnalysis, StageAnalysis};
 use iolag_model::{Nanoseconds, Phase, counted, format_count, format_duration};
 
 use crate::finding::run::in_words_each;
@@ -83,8 +83,8 @@ fn ended(copies: &[CopyTime]) -> Option<String> {
 }
 
 /// `2 of 24 copies took longer than 10.0 min, 8.3 [1.0–27] %.`
-pub(super) fn judged(judgement: &SetUpJudgement) -> String {
-    let SetUpJudgement { limit_ns, copies, over, undecided, interval } = judgement;
+pub(super) fn judged(judgement: &CopiesJudgement) -> String {
+    let CopiesJudgement { limit_ns, copies, over, undecided, interval } = judgement;
     let limit = limit_in_words(*limit_ns);
     let percent = |share: f64| percentage(share * 100.0);
     let ends = format!("[{}–{}] %", percent(interval.low), percent(interval.high));

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use iolag_analysis::figure::{SweepRun, sweep_figures};
-use iolag_analysis::{MetadataAnalysis, RunAnalysis, analyse_metadata, analyse_run, copies_figures};
+use iolag_analysis::{
+    MetadataAnalysis, Recommendation, RunAnalysis, analyse_metadata, analyse_run, copies_figures,
+};
 use iolag_conduct::{
     Campaign, Conductor, ExitCode, Failure, PlannedRun, Stored, not_put_back, summarise, values_of,
 };
@@ -14,8 +16,9 @@ use iolag_store::RunDirectory;
 use serde::{Deserialize, Serialize};
 
 use crate::args::Common;
+use crate::commands::runs::jobs;
 use crate::commands::runs::selection::{FoundRun, FoundRuns, Selection};
-use crate::commands::runs::show;
+use crate::commands::runs::{opening, show};
 use crate::commands::{Located, refuse_running};
 use crate::look::Look;
 use crate::output;
@@ -116,7 +119,7 @@ fn has_bounds(run: &FoundRun) -> Result<bool, Failure> {
 }
 
 fn stored_run(located: &Located, id: &RunId) -> Result<(Stored, PathBuf), Failure> {
-    let (run, record) = show::open(located, id.as_str())?;
+    let (run, record) = opening::open(located, id.as_str())?;
     let summaries = summarise(&run, &record).map_err(Failure::unusable)?;
     let details = run.details().map_err(Failure::unusable)?;
     Ok((Stored { record, summaries, details }, run.path().to_owned()))
@@ -167,18 +170,26 @@ pub fn text(runs: &[(&PlannedRun, &Stored)], look: Look) -> String {
 fn text_of_one(runs: &[(&PlannedRun, &Stored)], look: Look) -> String {
     let analyses: Vec<RunAnalysis> =
         runs.iter().map(|(_, stored)| analyse_run(&stored.record, &stored.summaries)).collect();
-    let set_ups = runs.iter().zip(&analyses).filter_map(|((_, stored), analysis)| match analysis {
-        RunAnalysis::SetUp(analysis) => Some((&stored.record, analysis)),
-        _ => None,
-    });
-    let figures = copies_figures(set_ups);
+    let copies = runs.iter().zip(&analyses).filter_map(|((_, stored), run)| run.of_copies(&stored.record));
+    let figures = copies_figures(copies);
     if !figures.is_empty() {
-        return copies_text(&figures, look.width, look.colour);
+        return copies_text(&figures, look.width, look.colour) + &text_of_jobs(runs, look);
     }
     match runs.iter().any(|(run, _)| run.point.spec.workload.stream().is_some()) {
         true => text_of_streams(runs, &analyses, look),
         false => text_of_metadata(runs, look),
     }
+}
+
+/// How many copies of a job to run, if that was asked.
+pub fn text_of_jobs(runs: &[(&PlannedRun, &Stored)], look: Look) -> String {
+    jobs::text(&advised(runs), look)
+}
+
+fn advised(runs: &[(&PlannedRun, &Stored)]) -> Vec<Recommendation> {
+    let analyses: Vec<RunAnalysis> =
+        runs.iter().map(|(_, stored)| analyse_run(&stored.record, &stored.summaries)).collect();
+    jobs::told(runs.iter().zip(&analyses).map(|((_, stored), analysis)| (&stored.record, analysis)))
 }
 
 fn text_of_streams(runs: &[(&PlannedRun, &Stored)], analyses: &[RunAnalysis], look: Look) -> String {
@@ -227,7 +238,7 @@ fn text_of_metadata(runs: &[(&PlannedRun, &Stored)], look: Look) -> String {
     campaign_text(&rows, &sweeps, look.width, look.colour)
 }
 
-/// The documents of all runs: one object for one run, an array for several.
+/// The documents of all runs, and of what is advised of them: one object for one, an array for several.
 ///
 /// # Errors
 /// If one cannot be serialised, which is a bug.
@@ -236,9 +247,6 @@ pub fn json(runs: &[(&PlannedRun, &Stored)]) -> Result<Vec<u8>, Failure> {
     for (_, stored) in runs {
         documents.push(show::json(&stored.record, &analyse_run(&stored.record, &stored.summaries))?);
     }
-    if let [document] = &mut documents[..] {
-        return Ok(std::mem::take(document));
-    }
-    let joined: Vec<_> = documents.iter().map(|document| document.trim_ascii_end()).collect();
-    Ok([b"[\n".as_slice(), &joined.join(&b",\n"[..]), b"\n]\n"].concat())
+    documents.extend(jobs::document(&advised(runs))?);
+    Ok(jobs::joined(documents))
 }

@@ -69,7 +69,8 @@ pub fn conduct(
         MetadataForm::Text if telling.has_table() => campaign::text(&runs, Look::of_terminal(common)),
         // One document, also for several runs.
         MetadataForm::Json => String::from_utf8(campaign::json(&runs)?).map_err(Failure::bug)?,
-        MetadataForm::Text | MetadataForm::MdWorkbench | MetadataForm::Csv => String::new(),
+        MetadataForm::Text => campaign::text_of_jobs(&runs, Look::of_terminal(common)),
+        MetadataForm::MdWorkbench | MetadataForm::Csv => String::new(),
     };
     let units = runs.iter().map(|(planned, stored)| (*planned, unit_of_stored(stored)));
     let compared = compare_campaign(&campaign.runs, units);

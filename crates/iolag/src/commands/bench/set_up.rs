@@ -11,7 +11,7 @@ use iolag_model::{RunId, SetUpSpec, one_line};
 
 use crate::args::{BenchPlaces, Common, MetadataForm, SetUp};
 use crate::commands::bench::conducting::{conduct, limits, planned};
-use crate::commands::runs::show;
+use crate::commands::runs::opening;
 use crate::commands::trace::file;
 use crate::commands::{Located, store_of, typed};
 use crate::output;
@@ -76,7 +76,7 @@ fn read_like(name: &str, located: &Located) -> Result<(SetUpLike, Option<RunId>)
     if let Some(path) = file::meant(name) {
         return Ok((read(File::open(&path), name)?, None));
     }
-    let (run, record) = show::open(located, name)?;
+    let (run, record) = opening::open(located, name)?;
     if record.spec.workload.trace().is_none() {
         let workload = record.spec.workload.name();
         return Err(Failure::usage(format!("--like takes a trace; run {} is a {workload}", record.id)));

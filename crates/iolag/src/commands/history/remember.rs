@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::args::{Common, Remember};
 use crate::commands::Located;
 use crate::commands::history::access::{Chosen, Unopened, ask_history, failure};
+use crate::commands::runs::opening;
 use crate::commands::runs::selection::{FoundRun, Selection};
-use crate::commands::runs::show;
 use crate::output;
 
 /// Before a run, all of whose campaign is meant.
@@ -107,7 +107,7 @@ impl Found {
     /// Adds the run that a name means, or all runs of its campaign, in whichever store that is.
     fn add_meant(&mut self, located: &Located, selection: &Selection<'_>, name: &str) -> Result<(), Failure> {
         let Some(member) = name.strip_prefix(CAMPAIGN) else {
-            let (run, record) = show::open_measured(located, name, "value for a history")?;
+            let (run, record) = opening::open_measured(located, name, "value for a history")?;
             return self.add_stored(&run, &record);
         };
         let (_, chosen) = selection.campaign(member)?;

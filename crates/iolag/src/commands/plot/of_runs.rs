@@ -13,8 +13,8 @@ use crate::args::{Common, Plot};
 use crate::commands::Located;
 use crate::commands::plot::asked::Asked;
 use crate::commands::runs::figures::{figures_of, form_of, with_figures};
+use crate::commands::runs::opening;
 use crate::commands::runs::selection::Selection;
-use crate::commands::runs::show;
 use crate::guarded::{in_child, replace_by};
 use crate::output;
 
@@ -48,7 +48,7 @@ pub fn run(asked: &Asked<'_>, options: &Plot, common: &Common) -> Result<ExitCod
     in_child("plot", || {
         let mut runs = Vec::new();
         for name in sources(asked, &located)? {
-            let (run, record) = show::open_measured(&located, &name, "figure")?;
+            let (run, record) = opening::open_measured(&located, &name, "figure")?;
             refuse_other_workload(asked, &record)?;
             refuse_unknown_clients(&record, &options.clients)?;
             runs.push(with_figures(&run, record, &choice).map_err(Failure::unusable)?);

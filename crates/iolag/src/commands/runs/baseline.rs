@@ -9,8 +9,8 @@ use iolag_store::{Baseline, BaselineName, FoundBaseline, KeeperIdentity, RunDire
 use crate::args::{BaselineCommand, BaselineRemove, BaselineSet, Common, SideChoice, SideName};
 use crate::commands::Located;
 use crate::commands::compare::parts::part_called;
+use crate::commands::runs::opening;
 use crate::commands::runs::selection::Selection;
-use crate::commands::runs::show;
 use crate::output::{self, Printed};
 use iolag_conduct::{ExitCode, Failure};
 
@@ -103,7 +103,7 @@ fn meant(
 
 /// A run that has ended, of this store.
 fn chosen(located: &Located, store: &Store, name: &str) -> Result<RunRecord, Failure> {
-    let (run, record) = show::open_measured(located, name, "comparison")?;
+    let (run, record) = opening::open_measured(located, name, "comparison")?;
     let identity =
         |run: &RunDirectory| run.directory().status().ok().map(|found| (found.st_dev, found.st_ino));
     // A path may lead elsewhere.

@@ -80,7 +80,7 @@ pub fn run(options: &Cleanup, common: &Common) -> Result<ExitCode, Failure> {
 
 /// The run's id, and the places in its manifest.
 fn places(located: &Located, name: &str) -> Result<(String, Vec<LeftPlace>), Failure> {
-    let (run, record) = crate::commands::runs::show::open(located, name)?;
+    let (run, record) = crate::commands::runs::opening::open(located, name)?;
     refuse_running(&record)?;
     let places = left_places::of(&run, Some(&record)).map_err(Failure::unusable)?;
     // A path may lead into another store.

@@ -32,7 +32,7 @@ fn export(options: &Export, located: &Located) -> Result<(), Failure> {
     if let Some(path) = trace::file::meant(&options.run) {
         return trace::export::of_file(&path, options);
     }
-    let (run, record) = crate::commands::runs::show::open(located, &options.run)?;
+    let (run, record) = crate::commands::runs::opening::open(located, &options.run)?;
     if record.spec.workload.trace().is_some() {
         return trace::export::of_run(&run, options);
     }

@@ -56,10 +56,7 @@ pub fn figures_of(runs: Vec<RunWithFigures>) -> (Figures, Vec<(RunRecord, RunAna
         })
         .collect();
     let sweeps = sweep_figures(&swept);
-    let copies = copies_figures(runs.iter().filter_map(|run| match &run.analysis {
-        RunAnalysis::SetUp(analysis) => Some((&run.record, analysis)),
-        _ => None,
-    }));
+    let copies = copies_figures(runs.iter().filter_map(|run| run.analysis.of_copies(&run.record)));
     let (figures, runs) = runs.into_iter().map(|run| (run.figures, (run.record, run.analysis))).unzip();
     (Figures { copies, ..Figures::new(figures, sweeps) }, runs)
 }

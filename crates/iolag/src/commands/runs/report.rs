@@ -12,7 +12,7 @@ use iolag_report::{HtmlReport, IncidentRun, ReportedRun, incident_text, write_ht
 use crate::args::{Common, Report};
 use crate::commands::history::page;
 use crate::commands::runs::figures::{RunWithFigures, figures_of, with_figures};
-use crate::commands::runs::show;
+use crate::commands::runs::opening;
 use crate::commands::{Located, trace};
 use crate::desktop::open;
 use crate::guarded::{in_child, replace_by};
@@ -86,7 +86,7 @@ fn open_all(located: &Located, names: &[String]) -> Result<Vec<RunWithFigures>, 
             if let Some(path) = trace::file::meant(name) {
                 return trace::file::with_figures(&path);
             }
-            let (run, record) = show::open(located, name)?;
+            let (run, record) = opening::open(located, name)?;
             with_figures(&run, record, &FigureChoice::default()).map_err(Failure::unusable)
         })
         .collect()

@@ -8,7 +8,7 @@ use iolag_model::{RunId, RunRecord, WallSpan, WallTime, counted, one_line};
 use iolag_store::{BaselineName, Flaw, Listed, RunDirectory, Store};
 
 use crate::commands::Located;
-use crate::commands::runs::show;
+use crate::commands::runs::opening;
 
 /// A stored run. Its directory is not kept open: there may be more of them than a process may have files.
 #[derive(Debug, Clone)]
@@ -62,7 +62,7 @@ impl<'a> Selection<'a> {
     /// # Errors
     /// If there is none, more than one, or it cannot be read.
     pub fn run(&self, name: &str) -> Result<FoundRun, Failure> {
-        show::open_measured(self.located, name, "comparison").map(FoundRun::of)
+        opening::open_measured(self.located, name, "comparison").map(FoundRun::of)
     }
 
     /// The campaign that the run `name` belongs to, and what the store of that run has of it.

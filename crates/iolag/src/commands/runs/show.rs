@@ -1,17 +1,17 @@
 //! `iolag show`: the result of a stored run, computed again from its samples.
 
 use iolag_analysis::figure::{Figures, RunFigures};
-use iolag_analysis::{RunAnalysis, Summaries};
+use iolag_analysis::{Recommendation, RunAnalysis, Summaries};
 use iolag_conduct::{ExitCode, Failure, analyse_stored, summarise, summarise_with_figures};
-use iolag_model::{Nanoseconds, RunRecord, WorkloadSpec};
+use iolag_model::RunRecord;
 use iolag_report::{
     FigureSelection, TerminalSize, run_text, show_head, terminal_ecdf, terminal_time_line, write_csv,
     write_json, write_md_workbench,
 };
-use iolag_store::{KeeperIdentity, RunDirectory, recover_one, recover_run};
 
-use crate::args::{Common, HISTORY, MetadataForm, Show};
+use crate::args::{Common, CopiesAsked, HISTORY, MetadataForm, Show};
 use crate::commands::runs::figures::one_series_each;
+use crate::commands::runs::{jobs, opening};
 use crate::commands::{Located, trace};
 use crate::look::Look;
 use crate::output::{self, Printed};
@@ -22,8 +22,10 @@ use crate::output::{self, Printed};
 /// If there is no such run, or it cannot be read.
 pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
     if options.run == HISTORY {
-        if options.judge.is_some() {
-            return Err(Failure::usage("--judge is for runs of iolag bench setup, not for a history"));
+        if let Some(given) = options.asked.given() {
+            return Err(Failure::usage(format!(
+                "{given} is for runs of iolag bench setup, not for a history"
+            )));
         }
         return crate::commands::history::show::run(options, common);
     }
@@ -37,13 +39,12 @@ pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
             refuse_of_trace(options)?;
             return trace::file::printed(&path, options.format, common, look);
         }
-        let (run, mut record) = open(&located, &options.run)?;
+        let (run, mut record) = opening::open(&located, &options.run)?;
         if record.spec.workload.trace().is_some() {
             refuse_of_trace(options)?;
         }
-        if let Some(limit) = options.judge {
-            judge_by(limit, &mut record)?;
-        }
+        judge_by(options.asked, &mut record)?;
+        let (told, jobs_complaints) = advised(options, &located)?;
         let (summaries, figures) = if options.plot {
             let read = summarise_with_figures(&run, &record, &one_series_each());
             let (summaries, figures) = read.map_err(Failure::unusable)?;
@@ -53,16 +54,23 @@ pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
         };
         let analysis = analyse_stored(&run, &record, &summaries).map_err(Failure::unusable)?;
         let document = match common.json {
-            Some(_) => Some(String::from_utf8(json(&record, &analysis)?).map_err(Failure::bug)?),
+            Some(_) => Some(with_document(json(&record, &analysis)?, &told)?),
             None => None,
         };
-        let mut text = rendered(&record, &summaries, &analysis, options.format, look)?;
+        let mut text = match options.format {
+            MetadataForm::Json => with_document(json(&record, &analysis)?, &told)?,
+            form => rendered(&record, &summaries, &analysis, form, look)?,
+        };
         // These forms have no place for what is to be known besides.
         let is_bare = matches!(options.format, MetadataForm::Csv | MetadataForm::MdWorkbench);
         let unknown = summaries.unknown.trust().into_iter().filter(|_| is_bare);
-        let complaints = unknown.map(|trust| format!("{}: {}", trust.doubt, trust.advice)).collect();
+        let unknown = unknown.map(|trust| format!("{}: {}", trust.doubt, trust.advice));
+        let complaints = unknown.chain(jobs_complaints).collect();
         if let Some(figures) = figures {
             text.push_str(&terminal_figures(figures, look));
+        }
+        if options.format == MetadataForm::Text && !told.is_empty() {
+            text.push_str(&format!("\n{}", jobs::text(&told, look)));
         }
         Ok(Printed { text, document, complaints, ..Printed::default() })
     })
@@ -70,12 +78,12 @@ pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
 
 /// A trace has calls and no samples.
 fn refuse_of_trace(options: &Show) -> Result<(), Failure> {
-    let asked = match options.format {
-        _ if options.judge.is_some() => "--judge",
+    let asked = match (options.asked.given(), options.format) {
+        (Some(given), _) => given,
         _ if options.plot => "--plot",
-        MetadataForm::Csv => "--format csv",
-        MetadataForm::MdWorkbench => "--format md-workbench",
-        MetadataForm::Text | MetadataForm::Json => return Ok(()),
+        (None, MetadataForm::Csv) => "--format csv",
+        (None, MetadataForm::MdWorkbench) => "--format md-workbench",
+        (None, MetadataForm::Text | MetadataForm::Json) => return Ok(()),
     };
     Err(Failure::usage(format!(
         "{asked} is for runs that were measured, and a trace has calls and no samples: iolag report {0} explains it, iolag export {0} writes the calls",
@@ -83,17 +91,28 @@ fn refuse_of_trace(options: &Show) -> Result<(), Failure> {
     )))
 }
 
-/// From now on the copies of this set-up are judged by this limit, whichever it had; what was measured stays as it is.
-fn judge_by(limit: Nanoseconds, record: &mut RunRecord) -> Result<(), Failure> {
-    let WorkloadSpec::SetUp(spec) = &mut record.spec.workload else {
-        return Err(Failure::usage(format!(
-            "--judge is for runs of iolag bench setup; {} is a {}",
-            record.id,
-            record.spec.workload.name()
-        )));
-    };
-    spec.judge_ns = Some(limit);
-    Ok(())
+/// From now on the copies of this run are judged on these terms, whichever it had; what was measured stays as it is.
+fn judge_by(asked: CopiesAsked, record: &mut RunRecord) -> Result<(), Failure> {
+    let Some(given) = asked.given() else { return Ok(()) };
+    let workload = record.spec.workload.name();
+    let refused = format!("{given} is for runs of iolag bench setup; {} is a {workload}", record.id);
+    let Some(terms) = record.spec.workload.job_terms_mut() else { return Err(Failure::usage(refused)) };
+    *terms = asked.terms().or(*terms);
+    terms.flaw().map_or(Ok(()), |flaw| Err(Failure::usage(flaw)))
+}
+
+/// How many copies to run by the campaign of the run, if that was asked, with what is to be known of its other runs.
+fn advised(options: &Show, located: &Located) -> Result<(Vec<Recommendation>, Vec<String>), Failure> {
+    match options.asked {
+        CopiesAsked { payload: None, timeouts_at_most: None, .. } => Ok((Vec::new(), Vec::new())),
+        asked => jobs::of_campaign(located, &options.run, asked.terms()),
+    }
+}
+
+/// The document of a run, and what is advised of its campaign.
+fn with_document(of_run: Vec<u8>, told: &[Recommendation]) -> Result<String, Failure> {
+    let documents = [of_run].into_iter().chain(jobs::document(told)?);
+    String::from_utf8(jobs::joined(documents.collect())).map_err(Failure::bug)
 }
 
 /// ECDF and time line in braille.
@@ -104,44 +123,6 @@ fn terminal_figures(figures: RunFigures, look: Look) -> String {
     let ecdf = terminal_ecdf(&figures, &selection, size, look.colour);
     let time_line = terminal_time_line(&figures, &selection, size, look.colour);
     format!("\n{ecdf}\n{time_line}")
-}
-
-/// Finds a run, in its final form.
-///
-/// # Errors
-/// If there is none, more than one, or it cannot be read.
-pub fn open(located: &Located, name: &str) -> Result<(RunDirectory, RunRecord), Failure> {
-    let (store, mut run) = located.find(name)?;
-    // A run that was not closed is brought into its final form; one that is being written is shown as far as it goes. The
-    // store that the user means is in order; a path may lead into another one.
-    match store {
-        Some(store) => {
-            recover_one(&store, run.id(), KeeperIdentity::is_alive);
-            run = store.run(run.id()).map_err(Failure::unusable)?;
-        }
-        None => drop(recover_run(&run, KeeperIdentity::is_alive)),
-    }
-    let record = run.record().map_err(Failure::unusable)?;
-    Ok((run, record))
-}
-
-/// Finds a run that has samples, in its final form.
-///
-/// # Errors
-/// If there is none, more than one, it cannot be read, or it is a trace: then nothing was measured of which there is a `what`.
-pub fn open_measured(
-    located: &Located,
-    name: &str,
-    what: &str,
-) -> Result<(RunDirectory, RunRecord), Failure> {
-    let (run, record) = open(located, name)?;
-    match record.spec.workload.trace() {
-        None => Ok((run, record)),
-        Some(_) => Err(Failure::usage(format!(
-            "run {0} is a trace, of which there is no {what}: iolag show {0} tells what was asked, and iolag export {0} writes the calls",
-            record.id
-        ))),
-    }
 }
 
 /// The JSON document of a run.

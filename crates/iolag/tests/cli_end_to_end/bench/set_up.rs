@@ -127,3 +127,77 @@ fn a_plan_says_what_is_typed() {
         assert!(said.errors.contains(expected), "{keys}: {said:?}");
     }
 }
+
+const SMALL: [&str; 13] = [
+    "bench",
+    "setup",
+    "tree",
+    "--directories",
+    "1",
+    "--files",
+    "5",
+    "--stat=20",
+    "--open=0",
+    "--copies",
+    "1,2,4",
+    "-q",
+    "--repeat",
+];
+
+#[test]
+fn how_many_copies_to_run_is_told_and_asked_again() {
+    let user = User::new();
+    let tree = user.directory("tree");
+    let measured = user.fine(&[&SMALL[..], &["3", "--payload", "2h", "--judge", "600s"]].concat());
+    let heading = format!("How many copies to run\nOn {tree} no number of copies is advised, since");
+    assert!(measured.output.contains(&heading), "{measured:?}");
+    // Nothing was over, and three runs allow much.
+    assert!(measured.output.contains("time out: 0 of "), "{measured:?}");
+    let shown = user.fine(&["show", "last", "--payload", "1h", "--format", "json"]);
+    let documents: Value = serde_json::from_str(&shown.output).unwrap();
+    assert_eq!(
+        (documents[0]["kind"].as_str(), documents[1]["kind"].as_str()),
+        (Some("setup"), Some("recommendation"))
+    );
+    let told = &documents[1]["targets"][0];
+    assert_eq!(told["question"]["payload_ns"].as_u64(), Some(3_600_000_000_000));
+    assert_eq!(told["question"]["limit_ns"].as_u64(), Some(600_000_000_000), "as it was measured");
+    let of = |place: usize| &told["levels"][place];
+    assert_eq!([0, 1, 2].map(|place| of(place)["copies"].as_u64()), [Some(1), Some(2), Some(4)]);
+    assert_eq!([0, 1, 2].map(|place| of(place)["runs"].as_u64()), [Some(3); 3]);
+    let jobs = of(0)["jobs"]["per_hour"].as_f64().unwrap();
+    assert!((0.99..=1.0).contains(&jobs), "{told}");
+    // With a share that is large enough something is advised, or more copies are to be measured, as many processors as there are.
+    let shown = user.fine(&["show", "last", "--payload", "1h", "--timeouts-at-most", "90%"]).output;
+    assert!(
+        shown.contains(&format!("On {tree} run ")) || shown.contains("more were not measured"),
+        "{shown}"
+    );
+    // A plan says the same.
+    let text = "name = \"jobs\"\nrepeat = 2\n[[bench]]\nworkload = \"setup\"\nstat = 20\nopen = 0\ndirectories = 1\nfiles = 5\ncopies = [1, 2, 4]\npayload = \"2h\"\n";
+    std::fs::write(user.path("plan.toml"), text).unwrap();
+    let planned = user.fine(&["run", "plan.toml", &tree, "-q"]).output;
+    let words = planned.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("there are 2 runs of 1 copy: measure three of each"), "{planned}");
+    let report = user.fine(&["show", "last"]).output;
+    assert!(!report.contains("How many copies"), "{report}");
+}
+
+#[test]
+fn what_says_too_little_of_jobs_is_refused() {
+    let user = User::new();
+    let alone = [&SMALL[..], &["1", "--timeouts-at-most", "1%"]].concat();
+    for (arguments, expected) in [
+        (alone.clone(), "set-up time alone always favours one copy; add --payload 2h"),
+        ([&alone[..], &["--payload", "2h"]].concat(), "say it with --judge 600s"),
+    ] {
+        let said = user.iolag(&arguments);
+        assert_eq!(said.code, 2, "{said:?}");
+        assert!(said.errors.contains(expected), "{said:?}");
+    }
+    user.fine(&["bench", "metadata", "memory:", "-D1", "-P3", "-I1", "-R1", "-q"]);
+    let said = user.iolag(&["show", "last", "--payload", "2h"]);
+    assert!(said.code == 2 && said.errors.contains("--payload is for runs of iolag bench setup"), "{said:?}");
+    let said = user.iolag(&["show", "history", "--payload", "2h"]);
+    assert!(said.code == 2 && said.errors.contains("not for a history"), "{said:?}");
+}

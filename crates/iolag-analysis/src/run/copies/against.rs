@@ -1,11 +1,11 @@
 //! Time against copies over the runs of a campaign: study 002, figure 3.
 
-use iolag_model::{RunId, RunRecord};
+use iolag_model::RunId;
 use serde::{Deserialize, Serialize};
 
-use super::analysis::SetUpAnalysis;
-use super::copies::CopiesTime;
 use super::line::{CopiesLine, Spread, copies_line, mean};
+use super::of_run::CopiesRun;
+use super::time::{CopiesTime, median_of_copies};
 
 /// The times of one side or target against the number of copies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,20 +47,17 @@ pub struct CopiesLevel {
 }
 
 /// The times of these runs, a curve for each side or target in the order in which they come.
-pub fn copies_figures<'a>(
-    runs: impl IntoIterator<Item = (&'a RunRecord, &'a SetUpAnalysis)>,
-) -> Vec<CopiesFigure> {
+pub fn copies_figures<'a>(runs: impl IntoIterator<Item = CopiesRun<'a>>) -> Vec<CopiesFigure> {
     let mut figures: Vec<CopiesFigure> = Vec::new();
-    for (record, analysis) in runs {
-        let Some(time) = analysis.time else { continue };
-        let target = record.coordinates.get("side").unwrap_or(&analysis.target);
-        let place = figures.iter().position(|figure| figure.target == *target).unwrap_or_else(|| {
-            let (target, points, levels) = (target.clone(), Vec::new(), Vec::new());
+    for run in runs {
+        let Some(time) = median_of_copies(run.times) else { continue };
+        let place = figures.iter().position(|figure| figure.target == run.target).unwrap_or_else(|| {
+            let (target, points, levels) = (run.target.to_owned(), Vec::new(), Vec::new());
             figures.push(CopiesFigure { target, points, levels, line: None });
             figures.len() - 1
         });
-        let (copies, run, block) = (record.spec.clients, record.id.clone(), record.block);
-        figures[place].points.push(CopiesPoint { copies, run, block, time });
+        let point = CopiesPoint { copies: run.copies, run: run.id.clone(), block: run.block, time };
+        figures[place].points.push(point);
     }
     for figure in &mut figures {
         figure.points.sort_by(|left, right| (left.copies, &left.run).cmp(&(right.copies, &right.run)));

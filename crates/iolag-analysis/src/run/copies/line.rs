@@ -141,8 +141,13 @@ impl Spread {
     }
 
     pub fn interval(self) -> [f64; 2] {
-        let reach = student_two_sided(self.freedom, CONFIDENCE) * self.error;
+        let reach = self.reach(CONFIDENCE);
         [self.mean - reach, self.mean + reach]
+    }
+
+    /// How far the truth may be to either side.
+    pub fn reach(self, confidence: f64) -> f64 {
+        student_two_sided(self.freedom, confidence) * self.error
     }
 
     fn p(self) -> f64 {

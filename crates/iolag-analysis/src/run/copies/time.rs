@@ -1,13 +1,10 @@
-//! The copies of a set-up: how long each took, and how many took longer than is allowed.
+//! Copies of a job: how long each took, and how many took longer than is allowed.
 
-use iolag_model::{ClientId, Nanoseconds, SetUpSpec, StageIndex};
+use iolag_model::{ClientId, Nanoseconds, StageIndex};
 use serde::{Deserialize, Serialize};
 
 use crate::run::summary::{StageEnding, Summaries};
 use crate::statistics::interval::ranks_and_shares::{ShareInterval, share_interval};
-
-/// The stage in which copies make their calls.
-pub(super) const BENCHMARK: StageIndex = StageIndex(1);
 
 /// How long a copy took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +15,17 @@ pub struct CopyTime {
     pub time_ns: Nanoseconds,
     /// Whether it did.
     pub ending: CopyEnding,
+}
+
+impl CopyTime {
+    /// Whether it is known to have taken longer than this.
+    pub(crate) fn is_over(&self, limit_ns: Nanoseconds) -> bool {
+        match self.ending {
+            CopyEnding::Ended => self.time_ns > limit_ns,
+            // It was not done then.
+            CopyEnding::TimedOut | CopyEnding::Stopped => self.time_ns >= limit_ns,
+        }
+    }
 }
 
 /// How a copy ended.
@@ -43,7 +51,7 @@ pub struct CopiesTime {
 
 /// How many copies took longer than is allowed. Nothing is done about them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct SetUpJudgement {
+pub struct CopiesJudgement {
     /// How long a copy may take.
     pub limit_ns: Nanoseconds,
     /// Copies in all.
@@ -56,14 +64,18 @@ pub struct SetUpJudgement {
     pub interval: ShareInterval,
 }
 
-/// Each copy that began, in their order.
-pub(super) fn copies(spec: &SetUpSpec, summaries: &Summaries) -> Vec<CopyTime> {
-    let began = summaries.stage_clients.iter().filter(|client| client.stage == BENCHMARK);
+/// Each copy that began this stage, in their order; one that was not done with it after `kill_after_ns` was ended for that.
+pub(crate) fn copies_in(
+    stage: StageIndex,
+    kill_after_ns: Option<Nanoseconds>,
+    summaries: &Summaries,
+) -> Vec<CopyTime> {
+    let began = summaries.stage_clients.iter().filter(|client| client.stage == stage);
     let mut copies: Vec<CopyTime> = began
         .map(|client| CopyTime {
             client: client.client,
             time_ns: client.duration_ns,
-            ending: match (client.ending, spec.kill_after_ns) {
+            ending: match (client.ending, kill_after_ns) {
                 (StageEnding::Ended, _) => CopyEnding::Ended,
                 (StageEnding::Unfinished, Some(limit)) if client.duration_ns >= limit => CopyEnding::TimedOut,
                 (StageEnding::Unfinished, _) => CopyEnding::Stopped,
@@ -75,7 +87,7 @@ pub(super) fn copies(spec: &SetUpSpec, summaries: &Summaries) -> Vec<CopyTime> {
 }
 
 /// Their median; of an even number the middle of the middle two.
-pub(super) fn median_of_copies(copies: &[CopyTime]) -> Option<CopiesTime> {
+pub(crate) fn median_of_copies(copies: &[CopyTime]) -> Option<CopiesTime> {
     let mut times: Vec<Nanoseconds> = copies.iter().map(|copy| copy.time_ns).collect();
     times.sort_unstable();
     let (lower, upper) = (*times.get(times.len().checked_sub(1)? / 2)?, *times.get(times.len() / 2)?);
@@ -85,14 +97,9 @@ pub(super) fn median_of_copies(copies: &[CopyTime]) -> Option<CopiesTime> {
 }
 
 /// How many of the copies of a run took longer than `limit_ns`; those that never said how long are undecided.
-pub(super) fn judge(copies: &[CopyTime], all: u32, limit_ns: Nanoseconds) -> SetUpJudgement {
+pub(crate) fn judge(copies: &[CopyTime], all: u32, limit_ns: Nanoseconds) -> CopiesJudgement {
     let silent = u64::from(all).saturating_sub(copies.len() as u64);
-    let is_over = |copy: &&CopyTime| match copy.ending {
-        CopyEnding::Ended => copy.time_ns > limit_ns,
-        // It was not done then.
-        CopyEnding::TimedOut | CopyEnding::Stopped => copy.time_ns >= limit_ns,
-    };
-    let over = copies.iter().filter(is_over).count() as u64;
+    let over = copies.iter().filter(|copy| copy.is_over(limit_ns)).count() as u64;
     let ended = copies.iter().filter(|copy| copy.ending == CopyEnding::Ended);
     let within = ended.filter(|copy| copy.time_ns <= limit_ns).count() as u64;
     let copies = copies.len() as u64 + silent;
@@ -101,7 +108,7 @@ pub(super) fn judge(copies: &[CopyTime], all: u32, limit_ns: Nanoseconds) -> Set
         low: share_interval(over as f64, copies as f64).low,
         high: share_interval((over + undecided) as f64, copies as f64).high,
     };
-    SetUpJudgement { limit_ns, copies, over, undecided, interval }
+    CopiesJudgement { limit_ns, copies, over, undecided, interval }
 }
 
 #[cfg(test)]

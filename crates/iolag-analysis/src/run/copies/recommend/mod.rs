@@ -1,0 +1,6 @@
+//! How many copies of a job a node should run: jobs per hour against copies, under a limit of time-outs.
+
+pub(crate) mod answer;
+pub(crate) mod level;
+pub(crate) mod share;
+pub(crate) mod slot;
