@@ -244,5 +244,6 @@ fn what_hangs_of_a_copy_is_told_of_the_target_in_which_it_is_made() {
     let told = done.stdout.replace("\n  ", " ") + &done.stderr;
     assert!(told.contains(&format!("{to} did not answer for longer than the deadline")), "{done:?}");
     let page = page(&scene, &between(&scene, from, to));
-    assert!(page.contains(&format!("stream.create on {to} took at least")), "{done:?}");
+    // At least so long, or, if it was let go before its measurer was ended, so long.
+    assert!(page.contains(&format!("stream.create on {to} took ")), "{done:?}");
 }
