@@ -46,6 +46,7 @@ pub use run::copies::recommend::level::{JobLevel, JobRate, JobStanding};
 pub use run::copies::recommend::share::{JobTimeouts, LimitVerdict};
 pub use run::copies::recommend::slot::{JobBound, JobQuestion};
 pub use run::copies::time::{CopiesJudgement, CopiesTime, CopyEnding, CopyTime};
+pub use run::copies::waits::WaitsFor;
 pub use run::engine::Engine;
 pub use run::figure;
 pub use run::grouping::Grouping;

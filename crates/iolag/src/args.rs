@@ -105,7 +105,7 @@ pub enum Command {
     /// Explain runs in one HTML file that needs nothing else
     Report(Report),
     /// Draw a figure of runs or of the history for a paper
-    Plot(Plot),
+    Plot(Box<Plot>),
     /// Write the samples of a run, or a history, for other programs
     Export(Export),
     /// Note what happened, for those who will look at the measurements

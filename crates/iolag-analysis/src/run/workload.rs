@@ -98,7 +98,9 @@ impl RunAnalysis {
     /// The run as one of copies at once, if that is what it is.
     pub fn of_copies<'a>(&'a self, record: &'a RunRecord) -> Option<CopiesRun<'a>> {
         match self {
-            Self::SetUp(set_up) => Some(CopiesRun::of(record, &set_up.target, &set_up.copies)),
+            Self::SetUp(set_up) => {
+                Some(CopiesRun::of(record, &set_up.target, &set_up.copies, set_up.processors))
+            }
             _ => None,
         }
     }

@@ -207,6 +207,8 @@ impl Jobs {
             cpus: self.truth.cpus(),
             state: &RunState::Complete,
             times,
+            processors: None,
+            full: None,
         });
         recommendations(copies_runs, &self.truth.question()).pop()
     }

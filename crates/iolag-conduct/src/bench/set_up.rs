@@ -1,10 +1,11 @@
 //! A set-up: its campaign, and what a copy does in its measurer.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use iolag_backend::expecting_absence;
 use iolag_model::{SetUpSpec, WorkloadSpec};
-use iolag_workload::{DriveEnd, SetUpClient, Workload};
+use iolag_workload::{DriveEnd, ProcessorTimes, SetUpClient, Workload};
 
 use crate::bench::Benched;
 use crate::bench::campaign::Campaign;
@@ -12,6 +13,7 @@ use crate::bench::floor::{Floor, Sessions};
 use crate::bench::options::{BenchOptions, Crew};
 use crate::bench::plan::plan_bench;
 use crate::environment::limits::Limits;
+use crate::environment::processors::Processors;
 use crate::failure::Failure;
 use crate::messages::MeasurerEnd;
 
@@ -38,7 +40,8 @@ impl Benched for SetUpSpec {
     }
 
     fn measure(&self, floor: &Floor<'_>) -> Result<(DriveEnd, MeasurerEnd), String> {
-        let copy = |rank| SetUpClient::new(self, rank, floor.spec.seed);
+        let processors = ProcessorTimes::new(floor.stages.len(), Processors::Alone);
+        let copy = |rank| SetUpClient::new(self, rank, floor.spec.seed, Arc::clone(&processors));
         let driven = floor.run(&Sessions { through: expecting_absence, ..Sessions::default() }, copy)?;
         Ok((driven, MeasurerEnd::default()))
     }

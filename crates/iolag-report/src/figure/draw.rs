@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use iolag_analysis::Recommendation;
 use iolag_analysis::compare::ComparedTable;
 use iolag_analysis::figure::Figures;
 use iolag_model::{MemoryCourse, TraceTimeLine};
@@ -15,7 +16,7 @@ use super::of_histories::choice::{HistorySelection, PlottedHistory};
 use super::of_memory;
 use super::of_runs::choice::{Chosen, FigureSelection, Room};
 use super::of_runs::hangs::Hangs;
-use super::of_runs::{boxes, copies, ecdf, fairness, heat_map, histogram, rates, sweep, time_line};
+use super::of_runs::{boxes, copies, ecdf, fairness, heat_map, histogram, jobs, rates, sweep, time_line};
 use super::of_sides;
 use super::of_sides::curves::SideCurve;
 use super::of_traces::{self, Durations};
@@ -165,6 +166,17 @@ pub(crate) fn memory_figure(course: &MemoryCourse, number: usize) -> Result<Draw
     DrawnFigure::new(sheet.finish(), size, number)
 }
 
+/// The `number`th figure of a page: jobs per hour against copies.
+///
+/// # Errors
+/// If it cannot be drawn.
+pub(crate) fn jobs_figure(told: &[Recommendation], number: usize) -> Result<DrawnFigure, FigureError> {
+    let size = FigureSize::Millimetres { width: PAGE_MM, height: FRAME_MM + PANEL_MM };
+    let mut sheet = Sheet::new(size)?;
+    jobs::draw(&mut sheet, told, &FigureSelection::default())?;
+    DrawnFigure::new(sheet.finish(), size, number)
+}
+
 /// Sizes of the figures of a page in mm: their width, what is around their lines, a line, a panel.
 const PAGE_MM: f64 = 200.0;
 const FRAME_MM: f64 = 40.0;
@@ -238,6 +250,7 @@ pub(super) fn scene_of(
             copies::draw(&mut sheet, &figures.copies, selection)?;
         }
         FigureKind::Sweep => sweep::draw(&mut sheet, figures, selection)?,
+        FigureKind::Jobs => jobs::draw(&mut sheet, &figures.jobs, selection)?,
         FigureKind::BeforeAfter
         | FigureKind::MeanByDay
         | FigureKind::MedianByDay

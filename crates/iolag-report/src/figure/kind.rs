@@ -28,6 +28,8 @@ pub enum FigureKind {
     Fairness,
     /// Rates and durations against clients or objects.
     Sweep,
+    /// Jobs per hour against copies.
+    Jobs,
     /// Means of each day, up to a limit, a line for each configuration.
     MeanByDay,
     /// Medians of each day.
@@ -54,7 +56,7 @@ pub enum FigureSource {
 use FigureSource::{History, Runs, Sides};
 
 /// Every kind in the order of the documentation, its name on the command line, and what it can be drawn of.
-const LIST: [(FigureKind, &str, &[FigureSource]); 15] = [
+const LIST: [(FigureKind, &str, &[FigureSource]); 16] = [
     (FigureKind::TimeLine, "time-line", &[Runs, History]),
     (FigureKind::Ecdf, "ecdf", &[Runs, History]),
     (FigureKind::BeforeAfter, "before-after", &[History]),
@@ -65,6 +67,7 @@ const LIST: [(FigureKind, &str, &[FigureSource]); 15] = [
     (FigureKind::Rates, "rates", &[Runs]),
     (FigureKind::Fairness, "fairness", &[Runs]),
     (FigureKind::Sweep, "sweep", &[Runs]),
+    (FigureKind::Jobs, "jobs", &[Runs]),
     (FigureKind::MeanByDay, "mean-by-day", &[History]),
     (FigureKind::MedianByDay, "median-by-day", &[History]),
     (FigureKind::TimeoutsByDay, "timeouts-by-day", &[History]),

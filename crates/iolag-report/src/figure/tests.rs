@@ -6,6 +6,7 @@ mod sides;
 mod whole_run;
 
 use insta::assert_snapshot;
+use iolag_analysis::Recommendation;
 use iolag_analysis::figure::Figures;
 use proptest::prelude::*;
 use tiny_skia::Pixmap;
@@ -14,6 +15,7 @@ use super::draw::scene_of;
 use super::scene::{shapes, svg};
 use super::*;
 use crate::text::table::Colour;
+use crate::words::jobs::tests::of_the_study;
 use samples::{Shape, figures_of, several_runs};
 
 fn svg(kind: FigureKind, figures: &Figures, size: FigureSize) -> String {
@@ -82,6 +84,7 @@ fn names_from_outside_stay_text() {
     figures.runs[0].run.title = r#"<script>alert("&'")</script>"#.to_owned();
     figures.runs[0].series[0].name = "</svg><script>".to_owned();
     figures.runs[0].layers[0].name = "</svg><script>".to_owned();
+    figures.jobs = vec![Recommendation { target: "</svg><script>".to_owned(), ..of_the_study() }];
     for kind in FigureKind::of(FigureSource::Runs) {
         let svg = svg(kind, &figures, FigureSize::SCREEN);
         assert!(!svg.contains("<script") && svg.matches("</svg>").count() == 1, "{kind}");

@@ -6,6 +6,7 @@ use iolag_analysis::{
 use iolag_model::{Nanoseconds, format_count, format_duration};
 
 use super::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
+use crate::words::copies::waits_sentence;
 use crate::words::history::p_value;
 use crate::words::interval::{Known, Measure, with_ends};
 use crate::words::numbers::{NOTHING, percentage};
@@ -22,6 +23,11 @@ pub fn copies_text(figures: &[CopiesFigure], width: usize, colour: Colour) -> St
 
 /// `/afs takes 21.0 [18.2–24.1] s more for each further copy, and curves upward (p 0.003): …`
 pub fn copies_sentence(figure: &CopiesFigure) -> String {
+    let waits = waits_sentence(figure.levels.iter().map(|level| (level.copies, level.waits_for)));
+    [Some(line_sentence(figure)), waits].into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+fn line_sentence(figure: &CopiesFigure) -> String {
     let target = &figure.target;
     let Some(line) = &figure.line else {
         let why = match figure.levels.len() {

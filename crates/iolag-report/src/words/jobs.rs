@@ -14,8 +14,8 @@ use super::numbers::{NOTHING, percentage};
 pub(crate) const HEADING: &str = "How many copies to run";
 
 /// The names of the columns; all but the last are numbers.
-pub(crate) const COLUMNS: [&str; 7] =
-    ["copies", "runs", "set-up", "time-outs", "jobs per hour", "efficiency", "as judged"];
+pub(crate) const COLUMNS: [&str; 8] =
+    ["copies", "runs", "set-up", "waits for", "time-outs", "jobs per hour", "efficiency", "as judged"];
 
 /// What is to be known of every recommendation.
 pub(crate) fn assumed(told: &Recommendation) -> String {
@@ -169,6 +169,7 @@ pub(crate) fn cells(level: &JobLevel, answer: &JobAnswer) -> [String; COLUMNS.le
         format_count(u64::from(level.copies)),
         format_count(level.runs),
         some(level.set_up_ns.map(|ns| format_duration(Nanoseconds(ns.max(0.0) as u64)))),
+        some(level.waits_for.map(|waits| waits.name().to_owned())),
         some(level.timeouts.map(|timeouts| format!("{} %", share_in_words(&timeouts)))),
         some(level.jobs.map(|jobs| jobs_in_words(&jobs))),
         some(level.jobs.map(|jobs| format!("{} %", percentage(100.0 * jobs.efficiency)))),
@@ -212,7 +213,7 @@ fn share_in_words(timeouts: &JobTimeouts) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use iolag_analysis::{JobQuestion, LimitVerdict, ShareInterval};
 
     use super::*;
@@ -226,7 +227,7 @@ mod tests {
         let interval = Some([per_hour * 0.99, per_hour * 1.01]);
         let jobs = JobRate { per_hour, interval, efficiency: 0.971, bound: JobBound::Slots };
         let (runs, set_up_ns, timeouts) = (72, Some(41.2e9), Some(timeouts));
-        JobLevel { copies, runs, set_up_ns, timeouts, jobs: Some(jobs), standing }
+        JobLevel { copies, runs, set_up_ns, timeouts, jobs: Some(jobs), waits_for: None, standing }
     }
 
     fn told(answer: JobAnswer) -> Recommendation {
@@ -244,6 +245,11 @@ mod tests {
             level(24, 10.53, many, JobStanding::TimeOuts),
         ];
         Recommendation { target: "/afs".to_owned(), question, cpus: 24, levels, answer }
+    }
+
+    /// What study 002 might have been told.
+    pub(crate) fn of_the_study() -> Recommendation {
+        told(JobAnswer::Run { copies: 21, best: 21, beyond: Some(24), plateau: vec![21] })
     }
 
     #[test]
@@ -298,13 +304,14 @@ mod tests {
 
     #[test]
     fn rows_say_where_each_number_stands() {
-        let told = told(JobAnswer::Run { copies: 21, best: 21, beyond: Some(24), plateau: vec![21] });
-        let rows: Vec<[String; 7]> = told.levels.iter().map(|level| cells(level, &told.answer)).collect();
+        let told = of_the_study();
+        let rows: Vec<[String; 8]> = told.levels.iter().map(|level| cells(level, &told.answer)).collect();
         assert_eq!(
             rows[1],
-            ["21", "72", "41.2 s", "0.2 [0–0.7] %", "10.2 [10.1–10.3]", "97 %", "advised"].map(str::to_owned)
+            ["21", "72", "41.2 s", "–", "0.2 [0–0.7] %", "10.2 [10.1–10.3]", "97 %", "advised"]
+                .map(str::to_owned)
         );
-        assert_eq!((rows[0][6].as_str(), rows[2][6].as_str()), ("fewer jobs", "too many time-outs"));
+        assert_eq!((rows[0][7].as_str(), rows[2][7].as_str()), ("fewer jobs", "too many time-outs"));
         let nothing = JobLevel {
             timeouts: None,
             jobs: None,
@@ -314,7 +321,7 @@ mod tests {
         };
         assert_eq!(
             cells(&nothing, &told.answer)[2..],
-            ["–", "–", "–", "–", "not enough known"].map(str::to_owned)
+            ["–", "–", "–", "–", "–", "not enough known"].map(str::to_owned)
         );
     }
 }

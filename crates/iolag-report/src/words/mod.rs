@@ -1,6 +1,7 @@
 //! Numbers, moments and names as people read them: the same words in every form.
 
 pub(crate) mod comparison;
+pub(crate) mod copies;
 pub(crate) mod estimates;
 pub(crate) mod history;
 pub(crate) mod interval;

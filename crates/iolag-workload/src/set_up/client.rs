@@ -5,10 +5,13 @@
 //! ```
 //! An open is followed by a read to the end and a close. What is not there is looked for as [`Request::ABSENT`].
 
+use std::sync::Arc;
+
 use iolag_backend::{ObjectKey, Request};
 use iolag_model::{Meeting, MonotonicTime, Nanoseconds, Operation, SetUpSpec, StageIndex};
 
 use super::order::{Call, LookedFor, Order, maker_of};
+use crate::processors::{ProcessorClocks, ProcessorMeter, ProcessorTimes};
 use crate::{Client, Done, Step};
 
 const PRECREATE: StageIndex = StageIndex(0);
@@ -17,7 +20,7 @@ const CLEANUP: StageIndex = StageIndex(2);
 
 /// One copy.
 #[derive(Debug)]
-pub struct SetUpClient {
+pub struct SetUpClient<P> {
     rank: u32,
     directories: u32,
     files: u64,
@@ -26,6 +29,8 @@ pub struct SetUpClient {
     spec: SetUpSpec,
     order: Order,
     state: State,
+    /// What the processors do for its calls.
+    processors: ProcessorMeter<P>,
     /// When its first call started.
     began: Option<MonotonicTime>,
 }
@@ -46,13 +51,15 @@ enum State {
     Reading(usize, ObjectKey),
     /// The same, and it was read.
     Closing(usize, ObjectKey),
+    /// All calls were made, or its time is up: the stage ends with this.
+    Ending(Step),
     Waiting,
     Over,
 }
 
-impl SetUpClient {
+impl<P: ProcessorClocks> SetUpClient<P> {
     /// The copy with this rank, of a run with this seed.
-    pub fn new(spec: &SetUpSpec, rank: u32, seed: u64) -> Self {
+    pub fn new(spec: &SetUpSpec, rank: u32, seed: u64, processors: Arc<ProcessorTimes<P>>) -> Self {
         Self {
             rank,
             directories: spec.directories,
@@ -62,6 +69,7 @@ impl SetUpClient {
             order: Order::new(spec, rank, seed),
             spec: spec.clone(),
             state: State::Before(PRECREATE),
+            processors: ProcessorMeter::new(processors),
             began: None,
         }
     }
@@ -92,10 +100,7 @@ impl SetUpClient {
             execute(Request::new(operation, key, if is_there { 0 } else { Request::ABSENT }))
         };
         match self.order.call(made) {
-            None => {
-                self.state = State::Before(CLEANUP);
-                Step::End
-            }
+            None => self.end(Step::End),
             Some(Call::Stat(what)) => {
                 self.state = State::Calling(made + 1);
                 look(Operation::CallStat, what)
@@ -110,6 +115,23 @@ impl SetUpClient {
         }
     }
 
+    /// Ends its calls so, and says before what the processors did for them.
+    fn end(&mut self, step: Step) -> Step {
+        let began = self.began.unwrap_or(MonotonicTime(0));
+        match self.processors.end(usize::from(BENCHMARK.0), began) {
+            Some(note) => {
+                self.state = State::Ending(step);
+                Step::Note(note)
+            }
+            None => self.leave_calls(step),
+        }
+    }
+
+    const fn leave_calls(&mut self, step: Step) -> Step {
+        self.state = State::Before(CLEANUP);
+        step
+    }
+
     /// How long it may take, if it has taken that long.
     fn is_up(&self, now: MonotonicTime) -> Option<Nanoseconds> {
         let is_working = matches!(self.state, State::Calling(_) | State::Reading(..) | State::Closing(..));
@@ -122,12 +144,11 @@ const fn execute(request: Request) -> Step {
     Step::Execute { request, intended: None }
 }
 
-impl Client for SetUpClient {
+impl<P: ProcessorClocks> Client for SetUpClient<P> {
     #[inline]
     fn next(&mut self, now: MonotonicTime) -> Step {
         if let Some(limit) = self.is_up(now) {
-            self.state = State::Before(CLEANUP);
-            return Step::TimeOut { limit };
+            return self.end(Step::TimeOut { limit });
         }
         match self.state {
             State::Before(stage) => {
@@ -144,6 +165,7 @@ impl Client for SetUpClient {
                 self.state = State::Calling(made);
                 execute(Request::new(Operation::CallClose, key, 0))
             }
+            State::Ending(step) => self.leave_calls(step),
             State::Waiting => {
                 self.state = State::Over;
                 Step::End
@@ -173,11 +195,18 @@ impl Client for SetUpClient {
             _ => State::Waiting,
         };
     }
+
+    fn starts(&mut self) {
+        if matches!(self.state, State::Calling(_) | State::Reading(..)) {
+            self.processors.start(usize::from(BENCHMARK.0));
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
+    use std::sync::atomic::{AtomicU64, Ordering};
 
     use super::*;
     use iolag_backend::Completion;
@@ -202,6 +231,20 @@ mod tests {
         }
     }
 
+    /// A processor that works a nanosecond each time that it is asked.
+    #[derive(Debug, Default)]
+    struct Ticking(AtomicU64);
+
+    impl ProcessorClocks for Ticking {
+        fn of_thread(&self) -> Nanoseconds {
+            Nanoseconds(self.0.fetch_add(1, Ordering::Relaxed))
+        }
+
+        fn of_others(&self) -> Nanoseconds {
+            Nanoseconds::ZERO
+        }
+    }
+
     /// All requests of a copy by stage, each of which takes so long and ends so; and its last steps of each stage.
     fn requests(
         spec: &SetUpSpec,
@@ -209,7 +252,8 @@ mod tests {
         took: u64,
         answer: impl Fn(&Request) -> Completion,
     ) -> (BTreeMap<u16, Vec<Request>>, Vec<Step>) {
-        let mut client = SetUpClient::new(spec, rank, 7);
+        let mut client = SetUpClient::new(spec, rank, 7, ProcessorTimes::new(3, Ticking::default()));
+        let (mut is_first, mut noted, mut begin) = (false, 0, MonotonicTime(0));
         let (mut all, mut ends, mut stage, mut now) = (BTreeMap::new(), Vec::new(), 0, MonotonicTime(5));
         loop {
             match client.next(now) {
@@ -217,14 +261,26 @@ mod tests {
                     stage = begun.0;
                     let meeting = Meeting { values: [].into(), begin: now, waiting: Waiting::Actively };
                     client.met(&meeting, now);
+                    (is_first, begin) = (true, now);
+                }
+                Step::Note(note) => {
+                    assert_eq!((note.sample.operation(), stage), (Operation::ProcessorTime, 1));
+                    assert_eq!((note.sample.start, note.sample.duration), (begin, Nanoseconds(1)));
+                    noted += 1;
                 }
                 Step::Execute { request, intended: None } => {
+                    if std::mem::take(&mut is_first) {
+                        client.starts();
+                    }
                     all.entry(stage).or_insert_with(Vec::new).push(request);
                     let (start, end) = (now, now.after(Nanoseconds(took)));
                     client.completed(&request, &Done { completion: answer(&request), start, end });
                     now = end;
                 }
-                Step::Finished => return (all, ends),
+                Step::Finished => {
+                    assert_eq!(noted, 1, "what the processors did is said once");
+                    return (all, ends);
+                }
                 end => ends.push(end),
             }
         }

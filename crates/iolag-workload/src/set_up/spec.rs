@@ -65,8 +65,8 @@ impl Workload for SetUpSpec {
 
     fn samples_per_client(&self) -> Option<u64> {
         let tree = u64::from(self.directories).saturating_mul(self.files.saturating_add(1));
-        // Its stages and the opening of its session are recorded, too.
-        let others = self.phases().len() as u64 + 1;
+        // Its stages, the opening of its session and what the processors did are recorded, too.
+        let others = self.phases().len() as u64 + 2;
         Some(tree.saturating_add(self.calls()).saturating_add(others))
     }
 

@@ -10,6 +10,7 @@ use iolag_report::{FigureKind, FigurePreset};
 
 use crate::args::compare::parse_same_within;
 use crate::args::history::{CorrelationMethod, HISTORY, HistorySpan};
+use crate::args::set_up::CopiesAsked;
 use crate::args::values::{parse_any_phase, parse_clients, parse_file, parse_operation};
 
 /// `iolag plot`.
@@ -61,6 +62,9 @@ pub struct Plot {
     /// Of the history, in a heat map: the longest attempt of each hour instead of the median
     #[arg(long)]
     pub longest: bool,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "flattened options document themselves")]
+    pub asked: CopiesAsked,
     #[command(flatten)]
     #[expect(missing_docs, reason = "flattened options document themselves")]
     pub correlations: CorrelationMethod,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::line::{CopiesLine, Spread, copies_line, mean};
 use super::of_run::CopiesRun;
 use super::time::{CopiesTime, median_of_copies};
+use super::waits::WaitsFor;
 
 /// The times of one side or target against the number of copies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,12 +45,15 @@ pub struct CopiesLevel {
     pub mean_ns: Option<f64>,
     /// Its 95 % interval, of at least three runs.
     pub interval_ns: Option<[f64; 2]>,
+    /// For what the copies waited, if that is known.
+    pub waits_for: Option<WaitsFor>,
 }
 
 /// The times of these runs, a curve for each side or target in the order in which they come.
 pub fn copies_figures<'a>(runs: impl IntoIterator<Item = CopiesRun<'a>>) -> Vec<CopiesFigure> {
     let mut figures: Vec<CopiesFigure> = Vec::new();
-    for run in runs {
+    let runs: Vec<CopiesRun<'a>> = runs.into_iter().collect();
+    for run in &runs {
         let Some(time) = median_of_copies(run.times) else { continue };
         let place = figures.iter().position(|figure| figure.target == run.target).unwrap_or_else(|| {
             let (target, points, levels) = (run.target.to_owned(), Vec::new(), Vec::new());
@@ -61,14 +65,19 @@ pub fn copies_figures<'a>(runs: impl IntoIterator<Item = CopiesRun<'a>>) -> Vec<
     }
     for figure in &mut figures {
         figure.points.sort_by(|left, right| (left.copies, &left.run).cmp(&(right.copies, &right.run)));
+        let of_level = |points: &[CopiesPoint]| {
+            let is_of_level =
+                |run: &&CopiesRun<'_>| (run.target, run.copies) == (&*figure.target, points[0].copies);
+            level(points, WaitsFor::of(&runs.iter().filter(is_of_level).copied().collect::<Vec<_>>()))
+        };
         figure.levels =
-            figure.points.chunk_by(|left, right| left.copies == right.copies).map(level).collect();
+            figure.points.chunk_by(|left, right| left.copies == right.copies).map(of_level).collect();
         figure.line = line_through(figure);
     }
     figures
 }
 
-fn level(points: &[CopiesPoint]) -> CopiesLevel {
+fn level(points: &[CopiesPoint], waits_for: Option<WaitsFor>) -> CopiesLevel {
     let known: Vec<f64> = points.iter().filter_map(|point| known(point.time)).collect();
     let is_known = known.len() == points.len();
     CopiesLevel {
@@ -76,6 +85,7 @@ fn level(points: &[CopiesPoint]) -> CopiesLevel {
         runs: points.len() as u64,
         mean_ns: is_known.then(|| mean(known.iter().copied())),
         interval_ns: Spread::of(&known).filter(|_| is_known).map(Spread::interval),
+        waits_for,
     }
 }
 

@@ -5,3 +5,4 @@ pub(crate) mod line;
 pub(crate) mod of_run;
 pub(crate) mod recommend;
 pub(crate) mod time;
+pub(crate) mod waits;

@@ -3,6 +3,8 @@
 use iolag_model::{RunId, RunRecord, RunState};
 
 use super::time::CopyTime;
+use crate::run::surroundings::generator::processors_full;
+use crate::run::surroundings::processor_time::ProcessorShare;
 
 /// A run of copies at once.
 #[derive(Debug, Clone, Copy)]
@@ -21,11 +23,20 @@ pub struct CopiesRun<'a> {
     pub state: &'a RunState,
     /// Those of them that began.
     pub times: &'a [CopyTime],
+    /// What they took of the processors, if that is known.
+    pub processors: Option<ProcessorShare>,
+    /// The share of the time in which all processors were busy, whoever kept them so, if that is known.
+    pub full: Option<f64>,
 }
 
 impl<'a> CopiesRun<'a> {
-    /// Of a run on `target`, of whose copies these times are.
-    pub fn of(record: &'a RunRecord, target: &'a str, times: &'a [CopyTime]) -> Self {
+    /// Of a run on `target`, of whose copies these times are, which took so much of the processors.
+    pub fn of(
+        record: &'a RunRecord,
+        target: &'a str,
+        times: &'a [CopyTime],
+        processors: Option<ProcessorShare>,
+    ) -> Self {
         Self {
             id: &record.id,
             target: record.coordinates.get("side").map_or(target, String::as_str),
@@ -34,6 +45,8 @@ impl<'a> CopiesRun<'a> {
             cpus: record.environment.cpus,
             state: &record.state,
             times,
+            processors,
+            full: record.generator.as_ref().and_then(processors_full),
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::run::stage_names::StageKey;
 use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
 use crate::run::surroundings::caches::caches_doubted;
 use crate::run::surroundings::memory::memory_footnote;
+use crate::run::surroundings::processor_time::ProcessorShare;
 
 /// The stage in which copies make their calls.
 pub(super) const BENCHMARK: StageIndex = StageIndex(1);
@@ -32,6 +33,8 @@ pub struct SetUpAnalysis {
     pub copies: Vec<CopyTime>,
     /// What a copy took; absent if none began.
     pub time: Option<CopiesTime>,
+    /// What they took of the processors meanwhile, if that is known.
+    pub processors: Option<ProcessorShare>,
     /// Whether that is too long, if the user said what is.
     pub judgement: Option<CopiesJudgement>,
     /// The stages in which something was done, in their order.
@@ -77,6 +80,7 @@ pub(super) fn analyse_set_up(run: &RunRecord, spec: &SetUpSpec, summaries: &Summ
         calls: calls(&stages),
         beside: analyse_beside(run, summaries),
         time: median_of_copies(&copies),
+        processors: ProcessorShare::of_copies(run, BENCHMARK, summaries),
         judgement: spec.terms.judge_ns.map(|limit_ns| judge(&copies, run.spec.clients, limit_ns)),
         copies,
         assumed: spec.assumed(),

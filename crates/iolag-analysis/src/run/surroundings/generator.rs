@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use iolag_model::{GeneratorLimit, GeneratorRecord, Nanoseconds};
+use iolag_model::{GeneratorLimit, GeneratorRecord, MarkedSpan, Nanoseconds};
 
 use crate::finding::Severity;
 use crate::finding::of_runs::{GeneratorBusy, RunFinding, RunFound};
@@ -40,6 +40,16 @@ pub(crate) fn generator_busy(record: &GeneratorRecord) -> Option<GeneratorBusy> 
     (intervals >= INTERVALS_LEAST && share >= SHARE_LEAST).then(found)
 }
 
+/// The share of the time in which all processors that the run may use were busy; absent of a time that is too short to say.
+pub(crate) fn processors_full(record: &GeneratorRecord) -> Option<f64> {
+    if record.intervals < INTERVALS_LEAST {
+        return None;
+    }
+    let is_full = |span: &&MarkedSpan| span.beyond.contains(&GeneratorLimit::Processors);
+    let full: u64 = record.marked.iter().filter(is_full).map(|span| span.intervals).sum();
+    Some((full as f64 / record.intervals as f64).min(1.0))
+}
+
 /// The finding of a run that is there to make load.
 pub(crate) fn of_load(busy: GeneratorBusy) -> RunFinding {
     let severity = if busy.share >= SHARE_GRAVE { Severity::Warning } else { Severity::Note };
@@ -55,7 +65,7 @@ pub(crate) fn of_a_look(busy: GeneratorBusy) -> RunFinding {
 mod tests {
     use super::*;
     use iolag_model::GeneratorLimit::{Lag, Measurer, Ports, Processors};
-    use iolag_model::{MarkedSpan, MonotonicTime};
+    use iolag_model::MonotonicTime;
 
     fn seconds(seconds: u64) -> Nanoseconds {
         Nanoseconds::from_seconds(seconds)
@@ -92,6 +102,14 @@ mod tests {
         assert!(found(3, &[(3, &[Processors])]).is_some());
         assert!(found(300, &[(1, &[Lag]), (2, &[Ports])]).is_some());
         assert_eq!(found(301, &[(1, &[Lag]), (2, &[Ports])]), None, "that makes no p99");
+    }
+
+    #[test]
+    fn it_is_known_how_long_processors_were_full_of_three_seconds_on() {
+        let of = |intervals, marked| processors_full(&recorded(intervals, marked));
+        assert_eq!(of(2, &[(2, &[Processors])]), None);
+        assert_eq!(of(4, &[(1, &[Lag]), (2, &[Lag, Processors]), (1, &[Processors])]), Some(0.75));
+        assert_eq!(of(9, &[]), Some(0.0));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What the processors did for a stage.
 
 use iolag_model::{Nanoseconds, Operation, RunRecord, StageIndex};
+use serde::{Deserialize, Serialize};
 
 use crate::run::stage_rates::StageClock;
 use crate::run::summary::{Summaries, Summary};
@@ -13,7 +14,7 @@ const AT_PROCESSOR_SPEED: f64 = 0.95;
 const SHORTEST: Nanoseconds = Nanoseconds::from_milliseconds(5);
 
 /// What the processors did of the time of some stages together.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ProcessorShare {
     /// 1 is one processor all the time.
     pub processors: f64,
@@ -29,16 +30,27 @@ impl ProcessorShare {
             taken += processor_time(*stage, summaries)?.as_seconds();
             passed += StageClock::of(*stage, &summaries.summaries)?.time().as_seconds();
         }
-        let present = if record.environment.cpus == 0 { u32::MAX } else { record.environment.cpus };
-        let most = record.spec.clients.min(present).max(1);
         let processors = share(taken, passed)?;
-        Some(Self { processors, most })
+        Some(Self { processors, most: most_of(record) })
+    }
+
+    /// Of copies in a stage: each is a process, and says what was taken for itself. Absent as above.
+    pub(crate) fn of_copies(record: &RunRecord, stage: StageIndex, summaries: &Summaries) -> Option<Self> {
+        let taken = &of_stage(stage, summaries)?.durations;
+        let passed = StageClock::of(stage, &summaries.summaries)?.time().as_seconds();
+        let processors = share(taken.mean_ns? * taken.count as f64 / 1e9, passed)?;
+        Some(Self { processors, most: most_of(record) })
     }
 
     /// Whether a faster storage would change little.
     pub fn is_at_processor_speed(self) -> bool {
         self.processors >= AT_PROCESSOR_SPEED * f64::from(self.most)
     }
+}
+
+fn most_of(record: &RunRecord) -> u32 {
+    let present = if record.environment.cpus == 0 { u32::MAX } else { record.environment.cpus };
+    record.spec.clients.min(present).max(1)
 }
 
 /// What was taken of the time that passed, both in seconds: 1 is one processor all the time. Absent if too little passed to say.
@@ -49,10 +61,14 @@ pub(crate) fn share(taken: f64, passed: f64) -> Option<f64> {
 /// What all of them together did for the clients; absent if it was not recorded. Each client says what had been taken for all that were done
 /// when it was: the last one says all.
 pub(crate) fn processor_time(stage: StageIndex, summaries: &Summaries) -> Option<Nanoseconds> {
+    of_stage(stage, summaries)?.durations.max.lower_bound()
+}
+
+fn of_stage(stage: StageIndex, summaries: &Summaries) -> Option<&Summary> {
     let is_it = |summary: &&Summary| {
         (summary.key.stage, summary.key.operation) == (Some(stage), Operation::ProcessorTime)
     };
-    summaries.summaries.iter().find(is_it).and_then(|summary| summary.durations.max.lower_bound())
+    summaries.summaries.iter().find(is_it)
 }
 
 #[cfg(test)]

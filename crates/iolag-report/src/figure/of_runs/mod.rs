@@ -8,6 +8,7 @@ pub(super) mod fairness;
 pub(super) mod hangs;
 pub(super) mod heat_map;
 pub(super) mod histogram;
+pub(super) mod jobs;
 pub(super) mod marks;
 pub(super) mod rates;
 pub(super) mod sweep;

@@ -140,7 +140,7 @@ fn iterations_and_phases_of_an_operation_are_one_series_in_every_kind() {
         assert!(!svg.contains("benchmark 1") && !svg.contains("not drawn"), "{kind}");
         for operation in OPERATIONS {
             let label = regex::Regex::new(&format!("aria-label=\"{operation}[\" ]")).unwrap();
-            let tells_clients = matches!(kind, FigureKind::Fairness | FigureKind::Sweep);
+            let tells_clients = matches!(kind, FigureKind::Fairness | FigureKind::Sweep | FigureKind::Jobs);
             assert!(tells_clients || label.is_match(&svg), "{kind}: {operation}");
         }
     }

@@ -4,6 +4,7 @@ mod bad_moments;
 mod beside;
 mod copies;
 mod head;
+mod jobs;
 mod memory;
 mod method;
 mod names;

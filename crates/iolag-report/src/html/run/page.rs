@@ -8,6 +8,7 @@ use super::bad_moments::bad_moments;
 use super::beside::beside;
 use super::copies::copies;
 use super::head::{answer, findings, proof, title};
+use super::jobs::jobs;
 use super::memory::memory;
 use super::method::{commands, configuration, method};
 use super::names::run_names;
@@ -81,6 +82,7 @@ fn write_static(
         page.raw("</header>\n<main>\n");
     }
     write_sweep(figures, page);
+    jobs(&figures.jobs, page)?;
     copies(report.runs, page);
     page.raw("<div id=\"answer\"></div>\n");
     page.raw("<section id=\"findings\"><h2>What was found</h2>\n");
@@ -221,6 +223,7 @@ fn footer(report: &HtmlReport<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::words::jobs::tests::of_the_study;
 
     #[test]
     fn the_page_without_data_is_small() {
@@ -245,6 +248,20 @@ mod tests {
             assert!(title.contains(&format!(">{expected}</th>")), "{title}");
         }
         assert!(page.contains("data-value=\"2000\">2 000</td>"), "the rate of each of two clients");
+    }
+
+    #[test]
+    fn the_page_says_how_many_copies_to_run_and_draws_it() {
+        let figures = Figures { jobs: vec![of_the_study()], ..Figures::new(Vec::new(), Vec::new()) };
+        let mut page = Vec::new();
+        let report = HtmlReport { title: None, runs: &[], comparison: None, written_realtime_ns: None };
+        write_html(&report, figures, &mut page).expect("a Vec takes everything");
+        let page = String::from_utf8(page).expect("it is text");
+        let begin = page.find("How many copies to run</h2>").expect("it has the section");
+        for expected in ["On /afs run", "<svg", "aria-label=\"jobs per hour\"", "<td>too many time-outs</td>"]
+        {
+            assert!(page[begin..].contains(expected), "{expected}: {}", &page[begin..begin + 2000]);
+        }
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use iolag_analysis::{
-    BesideAnalysis, CopiesJudgement, CopiesTime, CopyTime, Precision, RunFindingKind, SetUpAnalysis,
-    SetUpCalls, StageAnalysis,
+    BesideAnalysis, CopiesJudgement, CopiesTime, CopyTime, Precision, ProcessorShare, RunFindingKind,
+    SetUpAnalysis, SetUpCalls, StageAnalysis,
 };
 use iolag_model::{RunRecord, Trust};
 use serde::Serialize;
@@ -26,6 +26,7 @@ struct SetUpDocument<'a> {
     target: &'a str,
     calls: SetUpCalls,
     time: Option<CopiesTime>,
+    processors: Option<ProcessorShare>,
     copies: &'a [CopyTime],
     judgement: Option<CopiesJudgement>,
     stages: &'a [StageAnalysis],
@@ -78,6 +79,7 @@ impl Judged for SetUpAnalysis {
             target: &self.target,
             calls: self.calls,
             time: self.time,
+            processors: self.processors,
             copies: &self.copies,
             judgement: self.judgement,
             stages: &self.stages,

@@ -18,7 +18,8 @@ pub(super) fn set_up_text(analysis: &SetUpAnalysis, width: usize, colour: Colour
         text.push('\n');
     }
     for stage in &analysis.stages {
-        text.push_str(&stage_text(stage, colour));
+        let share = analysis.processors.map(|share| share.processors);
+        text.push_str(&stage_text(stage, share, colour));
     }
     let assumed = format!("Assumed, since counts of calls do not say it: {}.", analysis.assumed.join("; "));
     text.push_str(&format!("{}\n", wrapped(&assumed, width, "  ")));
@@ -28,7 +29,8 @@ pub(super) fn set_up_text(analysis: &SetUpAnalysis, width: usize, colour: Colour
     text
 }
 
-fn stage_text(stage: &StageAnalysis, colour: Colour) -> String {
+/// Processors are told of the calls alone.
+fn stage_text(stage: &StageAnalysis, share: Option<f64>, colour: Colour) -> String {
     let what = match stage.phase {
         Phase::Precreate => "making the tree",
         Phase::Benchmark => "calls of all copies",
@@ -36,7 +38,10 @@ fn stage_text(stage: &StageAnalysis, colour: Colour) -> String {
         _ => return String::new(),
     };
     let caches = stage.caches.map_or_else(String::new, |caches| format!("; {caches}"));
-    let head = format!("{what}: {}{caches}", format_duration(stage.times.phase_time_ns));
+    let share = share.filter(|_| stage.phase == Phase::Benchmark);
+    let processors = share
+        .map_or_else(String::new, |share| format!(" with {} % of a processor", percentage(100.0 * share)));
+    let head = format!("{what}: {}{processors}{caches}", format_duration(stage.times.phase_time_ns));
     format!("{}\n{}", colour.paint(Tone::Strong, &head), operations_table(&stage.rows).render(colour))
 }
 

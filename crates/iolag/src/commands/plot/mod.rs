@@ -6,7 +6,7 @@ mod of_runs;
 mod of_sides;
 
 use iolag_conduct::{ExitCode, Failure};
-use iolag_report::FigureSource;
+use iolag_report::{FigureKind, FigureSource};
 
 use crate::args::{Common, Plot};
 use crate::commands::history::access::refuse_option;
@@ -20,6 +20,12 @@ use crate::output;
 pub fn run(options: &Plot, common: &Common) -> Result<ExitCode, Failure> {
     output::refuse_document(common, "plot")?;
     let asked = Asked::of(options)?;
+    if let (Some(option), true) = (options.asked.given(), asked.kind != FigureKind::Jobs) {
+        return Err(Failure::usage(format!(
+            "{option} is for jobs against copies: write `iolag plot {} RUN {option} …`",
+            FigureKind::Jobs
+        )));
+    }
     match asked.source()? {
         FigureSource::Runs => {
             refuse_of_sides(options)?;

@@ -6,15 +6,15 @@ use std::ops::RangeInclusive;
 
 use iolag_analysis::figure::{Apart, FigureChoice, Figures};
 use iolag_conduct::{ExitCode, Failure, absolute};
-use iolag_model::{Phase, RunRecord, counted};
-use iolag_report::{FigureKind, FigureSelection, draw_figure};
+use iolag_model::{JobTerms, Phase, RunRecord, counted};
+use iolag_report::{FigureKind, FigurePreset, FigureSelection, draw_figure};
 
 use crate::args::{Common, Plot};
 use crate::commands::Located;
 use crate::commands::plot::asked::Asked;
 use crate::commands::runs::figures::{figures_of, form_of, with_figures};
-use crate::commands::runs::opening;
 use crate::commands::runs::selection::Selection;
+use crate::commands::runs::{opening, show};
 use crate::guarded::{in_child, replace_by};
 use crate::output;
 
@@ -48,8 +48,12 @@ pub fn run(asked: &Asked<'_>, options: &Plot, common: &Common) -> Result<ExitCod
     in_child("plot", || {
         let mut runs = Vec::new();
         for name in sources(asked, &located)? {
-            let (run, record) = opening::open_measured(&located, &name, "figure")?;
+            let (run, mut record) = opening::open_measured(&located, &name, "figure")?;
             refuse_other_workload(asked, &record)?;
+            if kind == FigureKind::Jobs {
+                show::judge_by(options.asked, &mut record)?;
+                refuse_without_payload(&record)?;
+            }
             refuse_unknown_clients(&record, &options.clients)?;
             runs.push(with_figures(&run, record, &choice).map_err(Failure::unusable)?);
         }
@@ -73,11 +77,31 @@ pub fn run(asked: &Asked<'_>, options: &Plot, common: &Common) -> Result<ExitCod
 fn sources(asked: &Asked<'_>, located: &Located) -> Result<Vec<String>, Failure> {
     let named = if asked.sources.is_empty() { &["last"][..] } else { &asked.sources };
     match (named, &asked.preset) {
-        ([one], Some(preset)) if preset.kind == FigureKind::Sweep => {
+        ([one], preset) if is_of_campaign(asked.kind, preset.as_ref()) => {
             let (_, found) = Selection::of(located).campaign(one)?;
             Ok(found.runs.iter().map(|run| run.path.display().to_string()).collect())
         }
         _ => Ok(named.iter().map(|name| (*name).to_owned()).collect()),
+    }
+}
+
+fn is_of_campaign(kind: FigureKind, preset: Option<&FigurePreset>) -> bool {
+    kind == FigureKind::Jobs || preset.is_some_and(|preset| preset.kind == FigureKind::Sweep)
+}
+
+/// Without a payload there are no jobs.
+fn refuse_without_payload(record: &RunRecord) -> Result<(), Failure> {
+    match record.spec.workload.job_terms() {
+        Some(JobTerms { payload_ns: Some(_), .. }) => Ok(()),
+        Some(_) => Err(Failure::usage(format!(
+            "run {} was asked for no payload, without which there are no jobs: add --payload 2h",
+            record.id
+        ))),
+        None => Err(Failure::usage(format!(
+            "jobs are drawn of runs of iolag bench setup; {} is a {}",
+            record.id,
+            record.spec.workload.name()
+        ))),
     }
 }
 

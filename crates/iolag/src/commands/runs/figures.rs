@@ -13,6 +13,7 @@ use iolag_report::{
 use iolag_store::{RunDirectory, StoreError};
 
 use crate::args::Common;
+use crate::commands::runs::jobs;
 use crate::guarded::{in_child, replace_by};
 use crate::look::Look;
 use crate::output;
@@ -57,8 +58,9 @@ pub fn figures_of(runs: Vec<RunWithFigures>) -> (Figures, Vec<(RunRecord, RunAna
         .collect();
     let sweeps = sweep_figures(&swept);
     let copies = copies_figures(runs.iter().filter_map(|run| run.analysis.of_copies(&run.record)));
+    let jobs = jobs::told(runs.iter().map(|run| (&run.record, &run.analysis)));
     let (figures, runs) = runs.into_iter().map(|run| (run.figures, (run.record, run.analysis))).unzip();
-    (Figures { copies, ..Figures::new(figures, sweeps) }, runs)
+    (Figures { copies, jobs, ..Figures::new(figures, sweeps) }, runs)
 }
 
 /// A ping's probes over time: at the terminal, or in a file. A child reads the run, since its store may hang.

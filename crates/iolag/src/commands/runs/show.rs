@@ -92,7 +92,10 @@ fn refuse_of_trace(options: &Show) -> Result<(), Failure> {
 }
 
 /// From now on the copies of this run are judged on these terms, whichever it had; what was measured stays as it is.
-fn judge_by(asked: CopiesAsked, record: &mut RunRecord) -> Result<(), Failure> {
+///
+/// # Errors
+/// If it is not of copies, or the terms do not go together.
+pub fn judge_by(asked: CopiesAsked, record: &mut RunRecord) -> Result<(), Failure> {
     let Some(given) = asked.given() else { return Ok(()) };
     let workload = record.spec.workload.name();
     let refused = format!("{given} is for runs of iolag bench setup; {} is a {workload}", record.id);

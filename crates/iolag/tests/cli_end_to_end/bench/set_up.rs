@@ -173,14 +173,21 @@ fn how_many_copies_to_run_is_told_and_asked_again() {
         shown.contains(&format!("On {tree} run ")) || shown.contains("more were not measured"),
         "{shown}"
     );
+    let drawn = user.fine(&["plot", "jobs", "last", "--payload", "1h", "-o", "jobs.svg"]);
+    assert!(drawn.errors.contains("jobs.svg"), "{drawn:?}");
+    let figure = std::fs::read_to_string(user.path("jobs.svg")).unwrap();
+    assert!(figure.contains("aria-label=\"jobs per hour\""), "{figure}");
     // A plan says the same.
     let text = "name = \"jobs\"\nrepeat = 2\n[[bench]]\nworkload = \"setup\"\nstat = 20\nopen = 0\ndirectories = 1\nfiles = 5\ncopies = [1, 2, 4]\npayload = \"2h\"\n";
     std::fs::write(user.path("plan.toml"), text).unwrap();
     let planned = user.fine(&["run", "plan.toml", &tree, "-q"]).output;
     let words = planned.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("there are 2 runs of 1 copy: measure three of each"), "{planned}");
-    let report = user.fine(&["show", "last"]).output;
-    assert!(!report.contains("How many copies"), "{report}");
+    let alone = user.fine(&["show", "last"]).output;
+    assert!(!alone.contains("How many copies"), "{alone}");
+    user.fine(&[&SMALL[..], &["1", "--payload", "2h", "--report", "page.html"]].concat());
+    let page = std::fs::read_to_string(user.path("page.html")).unwrap();
+    assert!(page.contains("How many copies to run</h2>") && page.contains("there is 1 run of 1 copy"));
 }
 
 #[test]
@@ -198,6 +205,20 @@ fn what_says_too_little_of_jobs_is_refused() {
     user.fine(&["bench", "metadata", "memory:", "-D1", "-P3", "-I1", "-R1", "-q"]);
     let said = user.iolag(&["show", "last", "--payload", "2h"]);
     assert!(said.code == 2 && said.errors.contains("--payload is for runs of iolag bench setup"), "{said:?}");
+    for (asked, expected) in [
+        (&["plot", "jobs", "last", "--payload", "2h"][..], "--payload is for runs of iolag bench setup"),
+        (&["plot", "jobs", "last"], "jobs are drawn of runs of iolag bench setup"),
+        (&["plot", "ecdf", "last", "--payload", "2h"], "write `iolag plot jobs RUN --payload …`"),
+    ] {
+        let said = user.iolag(&[asked, &["-o", "none.svg"]].concat());
+        assert!(said.code == 2 && said.errors.contains(expected), "{said:?}");
+    }
+    user.fine(&["bench", "setup", "memory:", "--stat", "5", "--open", "0", "-q"]);
+    let said = user.iolag(&["plot", "jobs", "last", "-o", "none.svg"]);
+    assert!(
+        said.code == 2 && said.errors.contains("without which there are no jobs: add --payload 2h"),
+        "{said:?}"
+    );
     let said = user.iolag(&["show", "history", "--payload", "2h"]);
     assert!(said.code == 2 && said.errors.contains("not for a history"), "{said:?}");
 }

@@ -285,6 +285,8 @@ mod tests {
             cpus: 24,
             state: &RunState::Complete,
             times,
+            processors: None,
+            full: None,
         });
         recommendations(runs, question).remove(0)
     }
@@ -381,6 +383,8 @@ mod tests {
                 cpus: 24,
                 state,
                 times: &times[4 - copies as usize..],
+                processors: None,
+                full: None,
             };
             (1..=3).flat_map(move |block| [2, 3, 4].map(|copies| of(copies, block))).collect::<Vec<_>>()
         };

@@ -7,6 +7,7 @@ use super::share::{JobTimeouts, LimitVerdict, timeouts};
 use super::slot::{JobBound, JobQuestion, JobsOfRun, jobs_by_processors, jobs_per_hour};
 use crate::run::copies::line::{BLOCKS_NEEDED, Spread, mean};
 use crate::run::copies::of_run::CopiesRun;
+use crate::run::copies::waits::WaitsFor;
 
 /// One number of copies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,6 +22,8 @@ pub struct JobLevel {
     pub timeouts: Option<JobTimeouts>,
     /// What so many slots do; absent if of a run nobody knows.
     pub jobs: Option<JobRate>,
+    /// For what the copies waited while they set themselves up, if that is known.
+    pub waits_for: Option<WaitsFor>,
     /// What stands in the answer of it.
     pub standing: JobStanding,
 }
@@ -98,6 +101,7 @@ impl Measured {
             set_up_ns: is_known.then(|| mean(known.iter().map(|run| run.set_up_ns))),
             timeouts: question.limit_ns.map(|_| timeouts(&known, question.timeouts_at_most)),
             jobs: is_known.then_some(rate),
+            waits_for: WaitsFor::of(runs),
             standing: JobStanding::Unknown,
         };
         Self { level, influences }

@@ -119,8 +119,17 @@ mod tests {
     const SECOND: f64 = 1e9;
 
     fn run(id: &RunId, copies: u32, times: &[CopyTime], question: &JobQuestion) -> Option<JobsOfRun> {
-        let run =
-            CopiesRun { id, target: "/afs", block: 1, copies, cpus: 24, state: &RunState::Complete, times };
+        let run = CopiesRun {
+            id,
+            target: "/afs",
+            block: 1,
+            copies,
+            cpus: 24,
+            state: &RunState::Complete,
+            times,
+            processors: None,
+            full: None,
+        };
         JobsOfRun::of(&run, question)
     }
 

@@ -15,7 +15,9 @@ use super::hang::HangSpan;
 use super::sweep_figure::SweepFigure;
 use super::time_line::TimeLine;
 use crate::figure_column::{Detach, DetachedColumn, detach};
-use crate::{CopiesFigure, EffectiveSampleSize, ErrorCount, HISTOGRAM_BUCKETS, bucket_bounds};
+use crate::{
+    CopiesFigure, EffectiveSampleSize, ErrorCount, HISTOGRAM_BUCKETS, Recommendation, bucket_bounds,
+};
 
 /// Version of the serialised form of the figures; raised when a reader would misread.
 pub const FIGURE_SCHEMA: u32 = 1;
@@ -66,12 +68,23 @@ pub struct Figures {
     #[serde(skip)]
     #[cfg_attr(feature = "typescript", ts(skip))]
     pub copies: Vec<CopiesFigure>,
+    /// How many copies of a job to run, if that was asked; pages draw it themselves.
+    #[serde(skip)]
+    #[cfg_attr(feature = "typescript", ts(skip))]
+    pub jobs: Vec<Recommendation>,
 }
 
 impl Figures {
     /// A document of these runs.
     pub fn new(runs: Vec<RunFigures>, sweeps: Vec<SweepFigure>) -> Self {
-        Self { schema: FIGURE_SCHEMA, axis: BucketAxis::new(), runs, sweeps, copies: Vec::new() }
+        Self {
+            schema: FIGURE_SCHEMA,
+            axis: BucketAxis::new(),
+            runs,
+            sweeps,
+            copies: Vec::new(),
+            jobs: Vec::new(),
+        }
     }
 
     /// Takes every column out, leaving empty arrays: to be carried as bytes beside the JSON.
