@@ -127,9 +127,10 @@ fn refused(told: &Recommendation, refusal: JobRefusal) -> String {
             format_count(u64::from(copies / 2))
         ),
         JobRefusal::AllBreak { copies } => format!(
-            "every number of copies loses more than {at_most} % of its jobs, {} {} %: measure fewer, or let more be lost (--judge, --timeouts-at-most)",
+            "every number of copies loses more than {at_most} % of its jobs, {} {} %: {}let more be lost (--judge, --timeouts-at-most)",
             counted(u64::from(copies), "copy", "copies"),
-            timeouts(copies).map_or_else(String::new, |timeouts| share_in_words(&timeouts))
+            timeouts(copies).map_or_else(String::new, |timeouts| share_in_words(&timeouts)),
+            if copies > 1 { "measure fewer, or " } else { "" }
         ),
         JobRefusal::TooWide { copies, repetitions } => {
             let seen = timeouts(copies).map_or_else(String::new, |timeouts| seen_in_words(&timeouts));
@@ -294,6 +295,7 @@ pub(crate) mod tests {
                 JobRefusal::TooWide { copies: 21, repetitions: Some(99) },
                 "at most 5 % of them time out: 3 of 1 512 did, which tell as much as 72 that share no luck, and allow up to 0.7 %; --repeat 99 would show it",
             ),
+            (JobRefusal::AllBreak { copies: 1 }, ": let more be lost ("),
             (JobRefusal::TooWide { copies: 21, repetitions: None }, "more repetitions than are reasonable"),
         ] {
             let said = refused(refusal).replace(['\u{202f}', '\u{a0}'], " ");
