@@ -110,6 +110,26 @@ operations! {
     CallTls = 47, "call.tls", Call;
     /// From a request's last byte to the first of the answer.
     CallFirstByte = 48, "call.first-byte", Call;
+    /// faccessat(2).
+    CallAccess = 49, "call.access", Call;
+    /// readlinkat(2).
+    CallReadlink = 50, "call.readlink", Call;
+    /// fstat(2) of what is open.
+    CallFstat = 51, "call.fstat", Call;
+    /// chdir(2), fchdir(2).
+    CallChdir = 52, "call.chdir", Call;
+    /// getcwd(2).
+    CallGetcwd = 53, "call.getcwd", Call;
+    /// lseek(2).
+    CallSeek = 54, "call.seek", Call;
+    /// statfs(2), fstatfs(2).
+    CallStatfs = 55, "call.statfs", Call;
+    /// getdents64(2), once.
+    CallGetdents = 56, "call.getdents", Call;
+    /// mmap(2) of a file, without touching its pages.
+    CallMmap = 57, "call.mmap", Call;
+    /// fcntl(2), dup(2), and ioctl(2) to ask whether a file is a terminal.
+    CallFcntl = 58, "call.fcntl", Call;
 
     /// One block of a stream written.
     StreamWrite = 64, "stream.write", Stream;
@@ -180,6 +200,8 @@ operations! {
     CachesHeld = 232, "caches.held", Harness;
     /// How much of a copy lies in blocks that another file has, too: the bytes are that.
     CopyShared = 233, "copy.shared", Harness;
+    /// What the tasks of a replayed program have to do with each other: one begins another, waits for it, or executes a program.
+    Edge = 234, "edge", Harness;
 }
 
 /// A name that is no operation.

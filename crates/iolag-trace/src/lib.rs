@@ -12,6 +12,7 @@
 //! - `export`: for other programs.
 //! - `anonymising`: without its names.
 //! - `summary`: what it comes to.
+//! - `replay`: what of it can be asked again.
 //! - `capture`: how strace is asked for text.
 //!
 //! Invariants: no buffer, argument or environment of a program is kept, only paths and numbers. Paths are bytes. Nothing is guessed
@@ -23,6 +24,7 @@ mod capture;
 mod export;
 mod file;
 mod reading;
+mod replay;
 mod state;
 mod summary;
 mod text;
@@ -40,6 +42,10 @@ pub use file::{
 pub use reading::{
     AtExecute, Beginning, Clockwork, PerProcessError, Reading, StandingFile, StandingProcess, StraceReader,
     read_per_process,
+};
+pub use replay::{
+    After, Ask, At, Bone, BoneKind, Item, Name, Place, PlaceId, Repeater, Repetition, Scope, ScopeError,
+    Skeleton, TaskItems,
 };
 pub use summary::{Divider, Likeness, Lists, NamedList, Summariser};
 pub use trace::{

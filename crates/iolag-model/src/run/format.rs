@@ -12,7 +12,7 @@ pub const RUN_FORMAT: FormatVersion = FormatVersion { major: 1, minor: 1 };
 /// and ask for a newer iolag.
 pub const RUN_FORMAT_WITH_PING: FormatVersion = FormatVersion { major: 2, minor: 0 };
 
-/// The same with the workloads trace, whose runs have calls of a program in a file of their own and no samples, setup, stream and tree.
+/// The same with the workloads trace, whose runs have calls of a program in a file of their own and no samples, setup, stream, tree and replay.
 pub const RUN_FORMAT_WITH_TRACES: FormatVersion = FormatVersion { major: 3, minor: 0 };
 
 /// Version of a format. A reader reads its own major with any minor up to and above its own: a minor only adds.

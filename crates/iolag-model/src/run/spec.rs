@@ -1,10 +1,12 @@
 //! The spec: everything that decides what a run does. Immutable, serialised into every run.
 
 mod jobs;
+mod replay;
 mod set_up;
 mod tree;
 
 pub use jobs::JobTerms;
+pub use replay::{LeftOut, ReplayCoverage, ReplayMap, ReplaySpec, ReplayTiming, WhyLeftOut};
 pub use set_up::{MILLION, SetUpCounts, SetUpPreset, SetUpSpec};
 pub use tree::{TreeNames, TreeRecord, TreeSpec, TreeStage};
 
@@ -51,6 +53,18 @@ impl RunSpec {
     /// How long operations of clients of this role may take.
     pub fn deadlines_of(&self, role: Role) -> Deadlines {
         Deadlines::by_rules(role, self.deadline_ns, &self.deadlines)
+    }
+
+    /// Clients of the load: those that its clients begin have the numbers that follow theirs.
+    pub fn load_clients(&self) -> u32 {
+        self.clients.saturating_mul(self.workload.replay().map_or(1, |replay| replay.tasks.max(1)))
+    }
+
+    /// Clients that this one begins.
+    pub fn followers_of(&self, client: u32) -> std::ops::Range<u32> {
+        let each = self.workload.replay().map_or(0, |replay| replay.tasks.saturating_sub(1));
+        let first = self.clients.saturating_add(client.saturating_mul(each));
+        first..first.saturating_add(each)
     }
 
     /// In which target something is that the load asks in such a phase, where a run has several: it copies from the first to the second, and
@@ -122,6 +136,8 @@ workloads! { $
     Stream(StreamSpec) = "stream", stream, RUN_FORMAT_WITH_TRACES;
     /// `iolag bench tree`.
     Tree(TreeSpec) = "tree", tree, RUN_FORMAT_WITH_TRACES;
+    /// `iolag replay`.
+    Replay(ReplaySpec) = "replay", replay, RUN_FORMAT_WITH_TRACES;
 }
 
 impl WorkloadSpec {

@@ -1,6 +1,7 @@
 //! Who makes calls, and what they have to do with each other.
 
 use iolag_model::Nanoseconds;
+use serde::{Deserialize, Serialize};
 
 /// Flags of clone(2).
 pub(crate) mod clone_flags {
@@ -32,7 +33,7 @@ pub struct Task {
 }
 
 /// What a new task shares with its parent, as flags of clone(2).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sharing(pub u32);
 
 impl Sharing {

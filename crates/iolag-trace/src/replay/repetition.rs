@@ -1,0 +1,329 @@
+//! What is to be asked again.
+
+use std::collections::BTreeMap;
+
+use iolag_model::{LeftOut, Nanoseconds, ReplayCoverage, WhyLeftOut};
+use serde::{Deserialize, Serialize};
+
+use crate::trace::{Sharing, path_text};
+
+/// What of a trace is repeated.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repetition {
+    /// Paths that are asked about.
+    pub places: Vec<Place>,
+    /// Each task, in the order in which they began; the first is the one that was traced.
+    pub tasks: Vec<TaskItems>,
+    /// Descriptors that are opened, each with a number of its own.
+    pub descriptors: u32,
+    /// How much that is.
+    pub coverage: ReplayCoverage,
+    /// How long the program took, what tracing cost taken off.
+    pub traced: Nanoseconds,
+}
+
+impl Repetition {
+    /// The most bytes that a call of this task moves.
+    pub fn bytes_max(&self, task: u32) -> u64 {
+        let items = self.tasks.get(task as usize).map_or(&[][..], |task| &task.items);
+        items.iter().map(|item| item.ask.bytes()).max().unwrap_or(0)
+    }
+
+    /// Items of the task that has most of them.
+    pub fn items_max(&self) -> u64 {
+        self.tasks.iter().map(|task| task.items.len() as u64).max().unwrap_or(0)
+    }
+
+    /// Looks up some paths elsewhere: those that lead there by a link, which the kernel is not let to follow. The flag is for look-ups that follow a link at their end.
+    pub fn redirect(&mut self, moved: &[(PlaceId, bool, Place)]) {
+        let mut known: BTreeMap<(PlaceId, bool), PlaceId> = BTreeMap::new();
+        for (place, follows, there) in moved {
+            known.insert((*place, *follows), PlaceId(self.places.len() as u32));
+            self.places.push(there.clone());
+        }
+        for item in self.tasks.iter_mut().flat_map(|task| &mut task.items) {
+            let there = item.ask.looked_up().and_then(|looked_up| known.get(&looked_up).copied());
+            let Some(there) = there else { continue };
+            match &mut item.ask {
+                Ask::Stat(name, _) | Ask::Statx(name, _) | Ask::Access(name, _) | Ask::ReadLink(name, _) => {
+                    *name = Name { place: there, at: At::Map };
+                }
+                Ask::Open(place, ..) | Ask::StatFs(place) | Ask::ChangeDirectory(place) => *place = there,
+                _ => {}
+            }
+        }
+    }
+
+    /// The same without the look-ups of these paths, and without all that is done with what they would have opened; `follows` of a path is of those that follow a link
+    /// at its end.
+    pub fn without(&mut self, left_out: impl Fn(PlaceId, bool) -> Option<WhyLeftOut>) {
+        let mut gone: BTreeMap<u32, WhyLeftOut> = BTreeMap::new();
+        let mut counted: BTreeMap<(WhyLeftOut, &'static str), (u64, PlaceId)> = BTreeMap::new();
+        for item in self.tasks.iter_mut().flat_map(|task| &mut task.items) {
+            let place = item.ask.looked_up();
+            let by_path = place.and_then(|(place, follows)| left_out(place, follows));
+            let by_descriptor = item.ask.descriptors().iter().find_map(|on| gone.get(on).copied());
+            let Some(why) = by_path.or(by_descriptor) else { continue };
+            gone.extend(item.ask.opens().map(|new| (new, why)));
+            if !item.ask.is_edge() {
+                let place = place.map_or(PlaceId(u32::MAX), |(place, _)| place);
+                counted.entry((why, item.ask.name())).or_insert((0, place)).0 += 1;
+            }
+            // Others count on how many items there are.
+            (item.ask, item.errno) = (Ask::Wait, 0);
+        }
+        for ((why, call), (calls, place)) in counted {
+            let example =
+                self.places.get(place.0 as usize).map_or(String::new(), |place| path_text(&place.path));
+            self.coverage.repeated = self.coverage.repeated.saturating_sub(calls);
+            self.coverage.left_out.push(LeftOut { why, call: call.to_owned(), calls, example });
+        }
+        self.coverage.left_out.sort_by_key(|left| std::cmp::Reverse(left.calls));
+    }
+
+    /// Items of all tasks.
+    pub fn items(&self) -> u64 {
+        self.tasks.iter().map(|task| task.items.len() as u64).sum()
+    }
+}
+
+/// A path, by its place in the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct PlaceId(pub u32);
+
+/// A path below a directory that is mapped.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Place {
+    /// Which map.
+    pub map: u16,
+    /// Below it; `.` is the directory itself.
+    #[serde(with = "bytes_as_text")]
+    pub path: Vec<u8>,
+}
+
+/// What a task asks, in order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskItems {
+    /// What it shares with the task that began it.
+    pub sharing: Sharing,
+    /// What it does.
+    pub items: Vec<Item>,
+}
+
+/// One thing that a task does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Item {
+    /// What.
+    pub ask: Ask,
+    /// What others must have done before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<After>,
+    /// When it was done, since the beginning of the trace.
+    pub start: Nanoseconds,
+    /// What passed in the task between the item before and this one, besides tracing.
+    pub gap: Nanoseconds,
+    /// Why it failed; 0 if it did not.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub errno: u16,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+const fn is_zero(errno: &u16) -> bool {
+    *errno == 0
+}
+
+/// So many items of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct After {
+    /// Which.
+    pub task: u32,
+    /// How many of its items are done.
+    pub items: u32,
+}
+
+/// A name that is looked up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Name {
+    /// The path.
+    pub place: PlaceId,
+    /// Where it is looked up.
+    pub at: At,
+}
+
+/// Where a name is looked up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum At {
+    /// From the directory that is mapped.
+    Map,
+    /// From this descriptor, of whose path so many bytes are left out.
+    Descriptor(u32, u32),
+}
+
+/// What is done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Ask {
+    /// Begins this task.
+    Fork(u32),
+    /// Goes on with another program: these are closed.
+    Execute(Vec<u32>),
+    /// Waits for others.
+    Wait,
+    /// newfstatat(2), with these flags.
+    Stat(Name, u32),
+    /// statx(2), with these flags.
+    Statx(Name, u32),
+    /// faccessat(2) with this mode.
+    Access(Name, u32),
+    /// readlinkat(2).
+    ReadLink(Name, u64),
+    /// openat(2) with these flags; if it succeeded, the descriptor.
+    Open(PlaceId, u32, Option<u32>),
+    /// statfs(2).
+    StatFs(PlaceId),
+    /// chdir(2).
+    ChangeDirectory(PlaceId),
+    /// getcwd(2).
+    TellDirectory,
+    /// fchdir(2).
+    ChangeDirectoryTo(u32),
+    /// fstat(2).
+    Attributes(u32),
+    /// fstatfs(2).
+    StatFsOf(u32),
+    /// read(2) of so many bytes, and how many came back.
+    Read(u32, u64, u64),
+    /// pread(2): the same from an offset.
+    ReadAt(u32, u64, u64, u64),
+    /// lseek(2): offset and from where.
+    Seek(u32, i64, u32),
+    /// getdents64(2) with so much room.
+    List(u32, u64),
+    /// mmap(2): length and offset.
+    Map(u32, u64, u64),
+    /// fcntl(2) that asks for the flags of a descriptor or a file.
+    Flags(u32),
+    /// ioctl(2) that asks whether it is a terminal.
+    IsTerminal(u32),
+    /// dup(2): from, to, and what was there before (dup2(2)).
+    Duplicate(u32, u32, Option<u32>),
+    /// close(2), or close_range(2) of several.
+    Close(Vec<u32>),
+}
+
+impl Ask {
+    /// Bytes that are moved at most.
+    pub const fn bytes(&self) -> u64 {
+        match self {
+            Self::Read(_, asked, _)
+            | Self::ReadAt(_, asked, _, _)
+            | Self::List(_, asked)
+            | Self::ReadLink(_, asked) => *asked,
+            _ => 0,
+        }
+    }
+
+    /// Whether it is nothing that is asked of the storage.
+    pub const fn is_edge(&self) -> bool {
+        matches!(self, Self::Fork(_) | Self::Execute(_) | Self::Wait)
+    }
+
+    /// The path that is looked up, and whether a link that it ends with is followed.
+    pub const fn looked_up(&self) -> Option<(PlaceId, bool)> {
+        const AT_SYMLINK_NOFOLLOW: u32 = 0x100;
+        const O_NOFOLLOW: u32 = 0o400_000;
+        match self {
+            Self::Stat(name, flags) | Self::Statx(name, flags) => {
+                Some((name.place, *flags & AT_SYMLINK_NOFOLLOW == 0))
+            }
+            Self::ReadLink(name, _) => Some((name.place, false)),
+            Self::Access(name, _) => Some((name.place, true)),
+            Self::Open(place, flags, _) => Some((*place, *flags & O_NOFOLLOW == 0)),
+            Self::StatFs(place) | Self::ChangeDirectory(place) => Some((*place, true)),
+            _ => None,
+        }
+    }
+
+    /// The descriptor that it makes.
+    pub const fn opens(&self) -> Option<u32> {
+        match self {
+            Self::Open(_, _, new) => *new,
+            Self::Duplicate(_, new, _) => Some(*new),
+            _ => None,
+        }
+    }
+
+    /// The system call.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Fork(_) => "clone",
+            Self::Execute(_) => "execve",
+            Self::Wait => "wait4",
+            Self::Stat(..) => "newfstatat",
+            Self::Statx(..) => "statx",
+            Self::Access(..) => "faccessat",
+            Self::ReadLink(..) => "readlinkat",
+            Self::Open(..) => "openat",
+            Self::StatFs(_) => "statfs",
+            Self::ChangeDirectory(_) => "chdir",
+            Self::TellDirectory => "getcwd",
+            Self::ChangeDirectoryTo(_) => "fchdir",
+            Self::Attributes(_) => "fstat",
+            Self::StatFsOf(_) => "fstatfs",
+            Self::Read(..) => "read",
+            Self::ReadAt(..) => "pread64",
+            Self::Seek(..) => "lseek",
+            Self::List(..) => "getdents64",
+            Self::Map(..) => "mmap",
+            Self::Flags(_) => "fcntl",
+            Self::IsTerminal(_) => "ioctl",
+            Self::Duplicate(..) => "dup",
+            Self::Close(_) => "close",
+        }
+    }
+
+    /// The descriptors that it works on.
+    pub fn descriptors(&self) -> &[u32] {
+        match self {
+            Self::ChangeDirectoryTo(on)
+            | Self::Attributes(on)
+            | Self::StatFsOf(on)
+            | Self::Read(on, ..)
+            | Self::ReadAt(on, ..)
+            | Self::Seek(on, ..)
+            | Self::List(on, _)
+            | Self::Map(on, ..)
+            | Self::Flags(on)
+            | Self::IsTerminal(on)
+            | Self::Duplicate(on, ..) => std::slice::from_ref(on),
+            Self::Close(all) => all,
+            Self::Stat(name, _) | Self::Statx(name, _) | Self::Access(name, _) | Self::ReadLink(name, _) => {
+                match &name.at {
+                    At::Descriptor(on, _) => std::slice::from_ref(on),
+                    At::Map => &[],
+                }
+            }
+            _ => &[],
+        }
+    }
+}
+
+/// Paths are bytes; in messages they are texts of as many letters.
+pub(super) mod bytes_as_text {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(in crate::replay) fn serialize<S: Serializer>(
+        bytes: &[u8],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&bytes.iter().copied().map(char::from).collect::<String>())
+    }
+
+    pub(in crate::replay) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<u8>, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let byte =
+            |letter| u8::try_from(letter).map_err(|_| serde::de::Error::custom("a letter that is no byte"));
+        text.chars().map(byte).collect()
+    }
+}
