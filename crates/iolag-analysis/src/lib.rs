@@ -60,6 +60,7 @@ pub use run::ping::analysis::analyse_ping;
 pub use run::ping::counts::PingCounts;
 pub use run::stage_names::stage_name;
 pub use run::stage_rates::{StageClock, StageTimes};
+pub use run::standing::Standing;
 pub use run::summary::{
     DurationSummary, ErrorCount, HeldUp, Partial, Precision, QuantileEstimate, QuantileInterval,
     SUMMARY_SCHEMA, Silence, StageClient, StageEnding, Summaries, Summary, SummaryKey, TwoModes,
@@ -75,7 +76,7 @@ pub use run::sweep::{
 pub use run::trace::analysis::{TraceContent, analyse_trace};
 pub use run::trace::lists::{Searched, SetVariables};
 pub use run::values::{
-    Cell, CellStages, CellValue, RunAmount, RunQuantity, RunValues, Standing, UnknownQuantity, run_values,
+    Cell, CellStages, CellValue, RunAmount, RunQuantity, RunValues, UnknownQuantity, run_values,
 };
 pub use run::workload::*;
 pub use statistics::change::trend::drift;

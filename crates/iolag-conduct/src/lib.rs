@@ -32,6 +32,10 @@ pub use bench::conductor::Conductor;
 pub use bench::metadata::plan::plan_metadata;
 pub use bench::options::{BenchOptions, CopyTo, Crew, Repeating, bystander};
 pub use bench::plan::plan_bench;
+pub use bench::replay::looking::{LookedAt, look_for_paths};
+pub use bench::replay::preparing::{Prepared, prepare_skeleton};
+pub use bench::replay::reading::{ReadToRepeat, read_to_repeat, replay_scope};
+pub use bench::replay::{Repeated, ReplayOptions, Stagger, plan_replay, refuse_other_than_directory};
 pub use bench::set_up::plan_set_up;
 pub use bench::sides::putting_back::not_put_back;
 pub use bench::sides::{Side, SideCommand};
@@ -40,8 +44,8 @@ pub use bench::tree::plan_tree;
 pub use check::conducting::{Checked, conduct_check};
 pub use check::plan::{CheckOptions, PlannedCheck, plan_check};
 pub use contact::scout::{
-    Answer, Contact, Patience, Steps, absolute, ask, ask_all, contact_all, contact_all_patiently, look_at,
-    reach,
+    Answer, Contact, Patience, Steps, absolute, ask, ask_all, ask_all_patiently, contact_all,
+    contact_all_patiently, look_at, reach,
 };
 pub use contact::start::{Found, Keeper, become_keeper, leave_current_directory, send_scouts};
 pub use environment::limits::{Limits, Needs};
@@ -49,6 +53,7 @@ pub use exit_code::ExitCode;
 pub use explain::command::conduct_explain_command;
 pub use explain::conducting::conduct_explain;
 pub use failure::Failure;
+pub use iolag_trace::Scope as ReplayScope;
 pub use messages::{Stored, tags_of_run};
 pub use ping::conducting::{PingAttendant, conduct_ping};
 pub use ping::flight::PingFlight;

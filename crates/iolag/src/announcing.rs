@@ -58,6 +58,17 @@ fn of_bench(record: &RunRecord, root: &Path, working_name: &str) -> String {
             root.display()
         );
     }
+    if let Some(replay) = record.spec.workload.replay() {
+        return format!(
+            "repeating {} in {} by {}, each of which makes {}; files are only read, nothing is made, changed or removed; run {} in {}",
+            one_line(replay.program.as_deref().unwrap_or(&replay.trace)),
+            one_line(&record.targets[0].name),
+            counted(clients.into(), "copy", "copies"),
+            counted(replay.coverage.repeated, "call", "calls"),
+            record.id,
+            root.display()
+        );
+    }
     let who = match record.spec.workload.set_up() {
         Some(spec) => format!(
             "{}, each of which makes {} stat and {} open calls",

@@ -3,6 +3,7 @@
 mod bench;
 mod check;
 mod compare;
+mod copies;
 mod export;
 mod history;
 mod metadata;
@@ -11,7 +12,6 @@ mod plan;
 mod plot;
 mod runs;
 mod serve;
-mod set_up;
 mod stream;
 mod trace;
 mod tree;
@@ -26,6 +26,7 @@ use iolag_backend::redact;
 pub use bench::{BenchArguments, BenchPlaces, CampaignArguments};
 pub use check::{Check, Explain};
 pub use compare::{Compare, CompareForm, HistorySide, SAME_WITHIN, SideChoice, SideName, parse_side};
+pub use copies::{CopiesAsked, Replay, SetUp, SetUpCalls};
 pub use export::{Export, ExportForm};
 pub use history::{
     Batches, CommentMark, CorrelationMethod, HISTORY, HistoryCommand, HistoryMethod, HistoryPlace,
@@ -39,7 +40,6 @@ pub use runs::{
     BaselineCommand, BaselineList, BaselineRemove, BaselineSet, Cleanup, List, Prune, Report, Rm, Show,
 };
 pub use serve::{MetricsElsewhere, Serve};
-pub use set_up::{CopiesAsked, SetUp, SetUpCalls};
 pub use stream::{Stream, StreamBlocks};
 pub use trace::{Trace, TracedToo};
 pub use tree::{Tree, TreeReading};
@@ -92,6 +92,8 @@ pub enum Command {
     },
     /// What does a command ask of the file systems, and where does its time go?
     Trace(Trace),
+    /// Ask what a traced program asked again, elsewhere, by one or many copies
+    Replay(Box<Replay>),
     /// Run the campaign of a plan file, reproducible and resumable
     Run(Box<RunPlan>),
     /// Print a ready-made plan, or list them
@@ -140,6 +142,7 @@ impl Command {
         match self {
             Self::Check(options) => !options.run.launch.alone,
             Self::Bench { bench } => !bench.arguments().run.launch.alone,
+            Self::Replay(options) => !options.bench.run.launch.alone,
             Self::Run(options) => !options.launch.alone,
             Self::Ping(options) => !options.run.launch.alone,
             Self::Watch(options) => !options.launch.alone && options.touches_directories(),

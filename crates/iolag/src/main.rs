@@ -101,6 +101,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Explain(options) => commands::explain::run(options, common),
         Command::Bench { bench } => commands::bench::run(bench, common),
         Command::Trace(options) => commands::trace::run(options, common),
+        Command::Replay(options) => commands::replay::run(options, common),
         Command::Run(options) => commands::plan::run(options, common),
         Command::Plan(options) => commands::plan::print(options, common),
         Command::List(options) => commands::runs::list::run(options, common),

@@ -12,7 +12,8 @@ use iolag_model::{
 use super::remembered::{HOST, facts_of_host, facts_of_place};
 use super::side::{Fact, Unit, UnitKind, UnitValue};
 use crate::history::{Blockers, ByTime, Day, LocalTime, Observation, Observations};
-use crate::run::values::{Cell, RunAmount, RunQuantity, Standing};
+use crate::run::standing::Standing;
+use crate::run::values::{Cell, RunAmount, RunQuantity};
 use crate::statistics::knowledge::Knowledge;
 use crate::statistics::quantile::interpolated::QuantilePlace;
 

@@ -8,7 +8,8 @@ use iolag_model::{
 
 use super::side::{Fact, Unit, UnitKind, UnitValue};
 use crate::history::{Day, LocalTime};
-use crate::run::values::{Cell, RunAmount, RunQuantity, Standing, middle_of};
+use crate::run::standing::Standing;
+use crate::run::values::{Cell, RunAmount, RunQuantity, middle_of};
 
 /// The coordinate of the host that measured.
 pub(super) const HOST: &str = "host";

@@ -6,9 +6,10 @@ use std::fmt;
 use iolag_model::{Order, RunId};
 
 use crate::run::beside::felt::FeltOfRun;
+use crate::run::standing::Standing;
 use crate::run::surroundings::caches::CachesTime;
 use crate::run::surroundings::processor_time::ProcessorShare;
-use crate::run::values::{Cell, RunAmount, RunQuantity, Standing};
+use crate::run::values::{Cell, RunAmount, RunQuantity};
 use crate::statistics::runs::table::CampaignEnding;
 
 /// What the user named: one run or many.

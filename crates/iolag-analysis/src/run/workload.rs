@@ -9,6 +9,7 @@ use super::copies::of_run::CopiesRun;
 use super::grouping::Grouping;
 pub use super::metadata::analysis::MetadataAnalysis;
 pub use super::ping::analysis::PingAnalysis;
+pub use super::replay::analysis::ReplayAnalysis;
 pub use super::set_up::analysis::{SetUpAnalysis, SetUpCalls};
 pub use super::stream::analysis::{StreamAnalysis, StreamPhase};
 pub use super::stream::copies::StreamCopies;
@@ -17,6 +18,7 @@ pub use super::surroundings::caches::StageCaches;
 pub use super::trace::analysis::TraceAnalysis;
 pub use super::tree::analysis::{PhaseEnding, TreeAnalysis, TreePhase};
 use super::values::{CellStages, RunQuantity};
+pub use super::void::{Agreement, Void};
 use crate::statistics::interval::share_over::DEFAULT_THRESHOLDS;
 use crate::statistics::quantile::censored::Censoring;
 
@@ -92,6 +94,8 @@ analyses! { $
     Stream(StreamAnalysis)
     /// Of `iolag bench tree`.
     Tree(TreeAnalysis)
+    /// Of `iolag replay`.
+    Replay(ReplayAnalysis)
 }
 
 impl RunAnalysis {
@@ -100,6 +104,10 @@ impl RunAnalysis {
         match self {
             Self::SetUp(set_up) => {
                 Some(CopiesRun::of(record, &set_up.target, &set_up.copies, set_up.processors))
+            }
+            // What is no repetition says nothing of its program.
+            Self::Replay(replay) if replay.void.is_empty() => {
+                Some(CopiesRun::of(record, &replay.target, &replay.copies, replay.processors))
             }
             _ => None,
         }

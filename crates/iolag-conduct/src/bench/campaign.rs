@@ -1,9 +1,11 @@
 //! Runs that belong together, and the order in which they are conducted.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use iolag_backend::Target;
 use iolag_model::{CampaignPlan, RunId, RunRecord, RunSpec, Trust, one_line};
+use iolag_trace::Repetition;
 
 use crate::bench::differing::{differences, foreign_place, options};
 use crate::bench::options::{BenchOptions, Crew};
@@ -26,6 +28,8 @@ pub struct Point {
     pub crew: Crew,
     /// In what it is not what was asked for.
     pub doubt: Option<Trust>,
+    /// What a replay asks.
+    pub repetition: Option<Arc<Repetition>>,
 }
 
 impl Point {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use iolag_analysis::Standing;
 use iolag_backend::{PlaceProof, Target};
 use iolag_model::{
     ClientId, ClientRecord, MonotonicClock, Order, RunId, RunRecord, RunSpec, TargetIndex, TargetRecord,
@@ -126,7 +127,11 @@ pub fn conduct_campaign(
             Ok((code, conducted)) => {
                 precise.iter_mut().for_each(|precise| precise.takes(run, &conducted.stored));
                 end.code = end.code.max(code);
-                end.lacking += usize::from(!unit_of_stored(&conducted.stored).standing.is_unit());
+                match unit_of_stored(&conducted.stored).standing {
+                    // It would be again.
+                    Standing::Void => end.code = end.code.max(ExitCode::Incomplete),
+                    standing => end.lacking += usize::from(!standing.is_unit()),
+                }
                 end.conducted.push((index, conducted));
             }
             Err(failure) if left == 1 && earlier.is_empty() => return Err(failure.at_least(end.code)),
@@ -276,6 +281,7 @@ impl Conducting<'_> {
             stages: record.stages.clone().into(),
             positions,
             drop_command: options.drop_command.clone(),
+            repetition: point.repetition.clone(),
         };
         let outlives = bench.ground() == Ground::WorkingPlace
             && assignment.target.semantics().place != PlaceProof::Process;
@@ -351,7 +357,7 @@ impl Conducting<'_> {
                 ..point.spec.clone()
             },
             targets: targets.into_iter().chain(beside.and_then(Beside::target)).collect(),
-            clients: (0..point.spec.clients)
+            clients: (0..point.spec.load_clients())
                 .map(|rank| ClientRecord::new(ClientId(rank), TargetIndex(0), rank))
                 .chain(beside.into_iter().flat_map(Beside::clients))
                 .collect(),
@@ -378,7 +384,10 @@ fn groups<'a>(
     };
     let group = |clients: Range<u32>| GroupPlan {
         name: record.targets[0].name.clone(),
-        clients: clients.clone().collect(),
+        clients: clients
+            .clone()
+            .chain(clients.clone().flat_map(|copy| record.spec.followers_of(copy)))
+            .collect(),
         measure: Box::new(move |exchange, outbox| measurer::measure(assignment, &clients, exchange, outbox)),
     };
     processes.into_iter().map(group).chain(bystanders.iter().map(BystanderAssignment::group)).collect()

@@ -4,12 +4,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use iolag_backend::{
-    Backend, BackendError, CacheMaker, Copying, InTree, OtherPlace, Session, SessionOptions, TagTable, Tree,
+    Backend, BackendError, CacheMaker, Copying, InTree, OtherPlace, Session, SessionOptions, TagTable,
+    Target, Tree,
 };
 use iolag_keeper::Exchange;
 use iolag_model::{
     CacheState, ClientId, Durability, MonotonicClock, Role, RunSpec, StageRecord, StreamIo, Verification,
 };
+use iolag_trace::Repetition;
 use iolag_workload::{
     CachesClient, Client, ClientLoop, DriveEnd, DriveOptions, IfNotOpen, Job, LoadClient, Opened,
     run_threads, workload,
@@ -35,6 +37,10 @@ pub(super) struct Floor<'a> {
     pub caches: Option<Arc<dyn CacheMaker>>,
     /// What they say where by.
     pub tags: Arc<TagTable>,
+    /// The target.
+    pub target: &'a Target,
+    /// What a replay asks.
+    pub repetition: Option<&'a Repetition>,
 }
 
 /// What the sessions of a bench are told, and what is made of each.
@@ -235,6 +241,8 @@ mod tests {
             copy_to: None,
             caches: None,
             tags: Arc::new(TagTable::new(|_, _| Some(7))),
+            target: &target,
+            repetition: None,
         };
         let driven = floor.run(&Sessions::default(), |_| Idle);
         assert_eq!((driven, backend.tags.into_inner().unwrap()), (Ok(DriveEnd::Finished), vec![7, 7]));

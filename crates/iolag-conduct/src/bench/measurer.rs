@@ -9,6 +9,7 @@ use iolag_backend::{
 };
 use iolag_keeper::{Exchange, Outbox};
 use iolag_model::{MonotonicClock, PlaceMaker, RunSpec, StageRecord};
+use iolag_trace::Repetition;
 use iolag_workload::{DriveEnd, can_unshare};
 
 use crate::bench::caches::{Making, Preparer, patience};
@@ -40,6 +41,8 @@ pub struct BenchAssignment {
     pub positions: Option<Vec<u64>>,
     /// What drops the caches of servers, for a shell.
     pub drop_command: Option<String>,
+    /// What a replay asks.
+    pub repetition: Option<Arc<Repetition>>,
 }
 
 /// The process of these clients.
@@ -71,9 +74,13 @@ fn measure_beside_the_first(
     clients: &Range<u32>,
     exchange: &Exchange,
 ) -> Result<MeasurerEnd, String> {
-    clients.clone().for_each(|client| exchange.prefault(client));
+    prefault(assignment, clients, exchange);
     let backend = open(assignment)?;
     let bench = benched(&assignment.spec.workload).map_err(|failure| failure.sentence)?;
+    if bench.ground() != Ground::WorkingPlace {
+        bench.measure(&floor(assignment, clients, backend.as_ref(), exchange))?;
+        return Ok(MeasurerEnd { removed: true, ..MeasurerEnd::default() });
+    }
     exchange.wait_until_noted(FIRST);
     // What it has made itself, which is nothing, it has removed.
     let end = MeasurerEnd { removed: true, ..MeasurerEnd::default() };
@@ -83,6 +90,11 @@ fn measure_beside_the_first(
     backend.expect_place(&assignment.place.expected());
     bench.measure(&floor(assignment, clients, backend.as_ref(), exchange))?;
     Ok(end)
+}
+
+fn prefault(assignment: &BenchAssignment, clients: &Range<u32>, exchange: &Exchange) {
+    let followers = clients.clone().flat_map(|client| assignment.spec.followers_of(client));
+    clients.clone().chain(followers).for_each(|client| exchange.prefault(client));
 }
 
 pub(super) fn open(assignment: &BenchAssignment) -> Result<Box<dyn Backend>, String> {
@@ -106,6 +118,8 @@ fn floor<'a>(
         copy_to: None,
         caches: None,
         tags: Arc::new(tags_of_run(exchange)),
+        target: &assignment.target,
+        repetition: assignment.repetition.as_deref(),
     }
 }
 
@@ -131,7 +145,7 @@ fn try_measure(
     };
     let copy_to = assignment.copy_place.as_ref().map(make).transpose().map_err(sentence)?;
     let place = match (bench.ground(), bench.makes_working_set()) {
-        (Ground::Tree, _) => None,
+        (Ground::Tree | Ground::Named, _) => None,
         (Ground::WorkingPlace, true) => {
             tell(outbox, &FromMeasurer::Placing(assignment.place.clone()));
             Some(backend.create_place(&assignment.maker).map_err(sentence)?)
@@ -140,7 +154,7 @@ fn try_measure(
     };
     let caches = prepare_caches(assignment, bench, place.as_ref(), copy_to.as_deref())?;
     place.into_iter().for_each(|place| tell_placed(outbox, 0, place));
-    clients.clone().for_each(|client| exchange.prefault(client));
+    prefault(assignment, clients, exchange);
     if let Some(remark) = shared_tables(backend.as_ref(), clients.len()) {
         tell(outbox, &FromMeasurer::Remark(remark));
     }

@@ -14,6 +14,7 @@ pub(crate) mod metadata;
 pub(crate) mod options;
 mod order;
 pub(crate) mod plan;
+pub(crate) mod replay;
 mod room;
 pub(crate) mod set_up;
 pub(crate) mod sides;
@@ -35,6 +36,8 @@ enum Ground {
     WorkingPlace,
     /// What is there already, which is only read.
     Tree,
+    /// What is there already, of which what a program asked for is only read.
+    Named,
 }
 
 /// The questions to the workload of a bench.
@@ -81,6 +84,7 @@ fn benched(spec: &WorkloadSpec) -> Result<&dyn Benched, Failure> {
         WorkloadSpec::SetUp(spec) => Ok(spec),
         WorkloadSpec::Stream(spec) => Ok(spec),
         WorkloadSpec::Tree(spec) => Ok(spec),
+        WorkloadSpec::Replay(spec) => Ok(spec),
         _ => Err(Failure::bug("a campaign is of benches")),
     }
 }

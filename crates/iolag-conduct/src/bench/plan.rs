@@ -63,8 +63,15 @@ pub fn plan_bench<V>(
                 coordinates.extend(side.name.iter().map(|name| ("side".to_owned(), name.clone())));
                 coordinates.insert("target".to_owned(), side.target.to_string());
                 coordinates.insert(options.crew.coordinate().to_owned(), clients.to_string());
-                let point =
-                    Point { spec, side: side.clone(), copy_to: None, coordinates, crew: options.crew, doubt };
+                let point = Point {
+                    spec,
+                    side: side.clone(),
+                    copy_to: None,
+                    coordinates,
+                    crew: options.crew,
+                    doubt,
+                    repetition: None,
+                };
                 let to_all = options.copy_to == CopyTo::All;
                 let destinations =
                     if to_all { destinations(&point.spec.workload, side, &sides) } else { vec![None] };
@@ -249,7 +256,11 @@ fn refuse_what_cannot_be_had(
     }
     let work = workload(&spec.workload);
     let room = Room {
-        clients: spec.clients.saturating_add(if spec.bystander.is_some() { BYSTANDERS_MAX } else { 0 }),
+        clients: spec.load_clients().saturating_add(if spec.bystander.is_some() {
+            BYSTANDERS_MAX
+        } else {
+            0
+        }),
         lanes: work.lanes(),
         ring_bytes: spec.ring_bytes,
         samples_per_client: work.samples_per_client(),

@@ -17,17 +17,22 @@ pub(crate) enum Processors {
     WithPrograms,
     /// That of the kernel's workers for `io_uring`, which are threads of this process.
     WithWorkers,
+    /// Nobody's; what counts of the one client that asks is all of this process.
+    WholeProcess,
 }
 
 impl ProcessorClocks for Processors {
     fn of_thread(&self) -> Nanoseconds {
-        let taken = clock_gettime(ClockId::ThreadCPUTime);
+        let taken = clock_gettime(match self {
+            Self::WholeProcess => ClockId::ProcessCPUTime,
+            _ => ClockId::ThreadCPUTime,
+        });
         Nanoseconds(taken.tv_sec as u64 * 1_000_000_000 + taken.tv_nsec as u64)
     }
 
     fn of_others(&self) -> Nanoseconds {
         match self {
-            Self::Alone => Nanoseconds::ZERO,
+            Self::Alone | Self::WholeProcess => Nanoseconds::ZERO,
             Self::WithPrograms => time_of_children(),
             Self::WithWorkers => time_of_workers(Path::new("/proc")),
         }

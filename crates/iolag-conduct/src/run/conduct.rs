@@ -104,6 +104,7 @@ pub fn conduct(plan: RunPlan<'_>, interruption: &mut Interruption<'_>) -> Result
     };
     let exchange = Exchange::with_room(room)?;
     plan.record.clients.iter().for_each(|client| exchange.set_role(client.client.0, client.role));
+    (spec.clients..spec.load_clients()).for_each(|client| exchange.set_follower(client));
     let writer_plan = writer_plan(&plan);
     let mut writing = Writing::start(writer_plan.clone(), &exchange, STORE_DEADLINE)?;
     let mut notices = Vec::new();
@@ -180,8 +181,9 @@ pub fn conduct(plan: RunPlan<'_>, interruption: &mut Interruption<'_>) -> Result
     // The keeper has not seen what clients ended themselves.
     let has_timeouts = stored.summaries.summaries.iter().any(|summary| summary.timeout > 0);
     if has_timeouts && plan.policy.schedule == Schedule::Closed {
-        let is_of_copies =
-            stored.record.spec.workload.set_up().is_some_and(|spec| spec.kill_after_ns.is_some());
+        let workload = &stored.record.spec.workload;
+        let of_replay = workload.replay().and_then(|spec| spec.kill_after_ns);
+        let is_of_copies = workload.set_up().and_then(|spec| spec.kill_after_ns).or(of_replay).is_some();
         notices.push(match is_of_copies {
             true => "copies whose time was up were ended".to_owned(),
             false => "what had no answer was ended at its deadline".to_owned(),

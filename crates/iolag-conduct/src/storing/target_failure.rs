@@ -12,6 +12,10 @@ use iolag_model::{ErrorClass, Level, Operation, RunRecord, counted, ending::TARG
 
 /// Marks the record of a run whose target failed. Returns whether anything was changed.
 pub fn note_in(record: &mut RunRecord, summaries: &Summaries) -> bool {
+    // Of a program that is repeated only what it found was there, and that is told as a share.
+    if record.spec.workload.replay().is_some() {
+        return false;
+    }
     let lost = match analyse_metadata(record, summaries).working_set {
         WorkingSet::Lost(lost) if lost.is_destroyed() => Some(lost),
         _ => None,

@@ -123,7 +123,7 @@ pub fn anchor_at(realtime_ns: u64) -> Anchor {
     Anchor { monotonic_ns: MonotonicTime(0), boottime_ns: 0, realtime_ns }
 }
 
-fn cut_off(error: &TraceFileError) -> Trust {
+pub(crate) fn cut_off(error: &TraceFileError) -> Trust {
     Trust {
         doubt: format!("the trace is not whole: {error}"),
         advice: "what is told is of the calls before that; trace it again for the rest".to_owned(),

@@ -157,7 +157,9 @@ impl Coordinator for SharedCoordinator {
     fn give_up(&self, rank: u32, now: MonotonicTime) {
         let slot = self.exchange.shared.slot(rank as usize);
         let gathering = self.exchange.shared.gathering(slot.role());
-        if slot.standing.swap(GIVEN_UP, Ordering::SeqCst) != GIVEN_UP {
+        let was_given_up = slot.standing.swap(GIVEN_UP, Ordering::SeqCst) == GIVEN_UP;
+        // A follower is none of those who meet.
+        if !was_given_up && slot.arrived.load(Ordering::SeqCst) != u32::MAX {
             gathering.given_up.fetch_add(1, Ordering::SeqCst);
         }
         slot.stop.store(1, Ordering::Release);
@@ -274,6 +276,21 @@ mod tests {
             let again = coordinator.meeting(0, number).unwrap();
             assert!(Arc::ptr_eq(&meeting, &again), "made once for all");
         }
+    }
+
+    #[test]
+    fn nobody_waits_for_a_follower_at_a_meeting() {
+        let exchange = Exchange::new(4, 1 << 20).unwrap();
+        [2, 3].into_iter().for_each(|client| exchange.set_follower(client));
+        let coordinator = exchange.coordinator();
+        coordinator.give_up(3, MonotonicTime(1));
+        coordinator.arrive(arrival(0, 1, 1000));
+        assert_eq!(coordinator.meeting(0, 1), None);
+        coordinator.arrive(arrival(1, 1, 1001));
+        assert!(coordinator.meeting(0, 1).is_some());
+        coordinator.give_up(1, MonotonicTime(1002));
+        coordinator.arrive(arrival(0, 2, 1003));
+        assert!(coordinator.meeting(0, 2).is_some());
     }
 
     #[test]

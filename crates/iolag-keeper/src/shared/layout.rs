@@ -302,6 +302,13 @@ impl Exchange {
         self.shared.gathering(role).members.fetch_add(1, Ordering::SeqCst);
     }
 
+    /// Says that `client` begins when another of its process lets it, before any measurer is started: it meets nobody, and nobody waits for it at meetings.
+    pub fn set_follower(&self, client: u32) {
+        let slot = self.shared.slot(client as usize);
+        slot.arrived.store(u32::MAX, Ordering::SeqCst);
+        self.shared.gathering(slot.role()).members.fetch_sub(1, Ordering::SeqCst);
+    }
+
     /// What `client` is there for.
     pub fn role(&self, client: u32) -> Role {
         self.shared.slot(client as usize).role()

@@ -150,6 +150,7 @@ impl WorkloadSpec {
     pub const fn job_terms(&self) -> Option<&JobTerms> {
         match self {
             Self::SetUp(spec) => Some(&spec.terms),
+            Self::Replay(spec) => Some(&spec.terms),
             _ => None,
         }
     }
@@ -158,6 +159,7 @@ impl WorkloadSpec {
     pub const fn job_terms_mut(&mut self) -> Option<&mut JobTerms> {
         match self {
             Self::SetUp(spec) => Some(&mut spec.terms),
+            Self::Replay(spec) => Some(&mut spec.terms),
             _ => None,
         }
     }

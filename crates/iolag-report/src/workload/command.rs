@@ -21,7 +21,7 @@ fn iolag_command(run: &RunRecord) -> Vec<String> {
     words.extend(command.iter().map(|word| (*word).to_owned()));
     // What a traced program does, and where, is its own affair.
     if spec.workload.trace().is_none() {
-        words.extend(spec.targets.iter().cloned());
+        words.extend(described(&spec.workload).places(&spec.targets));
     }
     words.extend(options);
     if spec.workload.trace().is_none() {

@@ -18,7 +18,12 @@ pub(crate) trait Described {
     /// What was done, in a line, by so many clients.
     fn in_a_line(&self, clients: u32) -> String;
 
-    /// The words of its command, and then, behind the targets of the run, its options, defaults included: they may change.
+    /// The words that say of what and where, of a run on these targets.
+    fn places(&self, targets: &[String]) -> Vec<String> {
+        targets.to_vec()
+    }
+
+    /// The words of its command, and then, behind those of its places, its options, defaults included: they may change.
     fn command(&self, run: &RunRecord) -> (&'static [&'static str], Vec<String>);
 }
 

@@ -8,6 +8,7 @@ mod described;
 mod judged;
 mod metadata;
 mod ping;
+mod replay;
 mod set_up;
 mod stream;
 mod trace;

@@ -302,8 +302,8 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
             .with_tag(done.completion.tag)
             .in_stage(self.stage);
         self.recorder.record(sample);
-        // What iolag itself does before a stage is none of it.
-        if request.operation.level() != Level::Harness {
+        // What iolag itself does before a stage is none of it; that tasks wait for each other is.
+        if request.operation.level() != Level::Harness || request.operation == Operation::Edge {
             if self.stage_operations == 0 {
                 self.stage_first_start = done.start;
             }

@@ -85,6 +85,24 @@ impl Driven {
     }
 }
 
+/// Does something that drives clients, beside a heart that beats meanwhile in the name of the client of this rank.
+pub(crate) fn beside_a_heart<T>(
+    coordinator: &impl Coordinator,
+    clock: &impl Clock,
+    rank: u32,
+    drive: impl FnOnce() -> T,
+) -> T {
+    let driven = Driven::new(1);
+    thread::scope(|scope| {
+        // Where there is no thread for it, there is none for a client either, which is said.
+        let _ = thread::Builder::new().spawn_scoped(scope, || driven.beat(coordinator, clock, rank));
+        let driving = driven.one();
+        let done = drive();
+        drop(driving);
+        done
+    })
+}
+
 impl Drop for Driving<'_> {
     fn drop(&mut self) {
         if self.0.left.fetch_sub(1, Ordering::AcqRel) == 1

@@ -14,7 +14,7 @@ use super::lanes::drive_lanes;
 
 /// A thread's stack. The loop needs a few KiB and the tasks of a check some tens; with more, systems that prefer huge pages would
 /// back each stack by one.
-const STACK_BYTES: usize = 512 << 10;
+pub(crate) const STACK_BYTES: usize = 512 << 10;
 
 /// A client that is ready to be driven, and how to open its session.
 pub struct Job<R, K, O> {
@@ -131,7 +131,7 @@ where
 }
 
 /// Who would wait for a client that panics stops.
-pub(super) struct StopsIfPanicking<'a, N: Coordinator>(pub(super) &'a N);
+pub(crate) struct StopsIfPanicking<'a, N: Coordinator>(pub(crate) &'a N);
 
 impl<N: Coordinator> Drop for StopsIfPanicking<'_, N> {
     fn drop(&mut self) {
@@ -157,6 +157,28 @@ where
     S: Into<Opened>,
 {
     drive(job, coordinator, clock, ())
+}
+
+/// Drives one client on the calling thread by a session whose type is known, so that both are compiled into one loop.
+///
+/// # Errors
+/// If the session cannot be opened.
+pub(crate) fn drive_known<R, K, S>(
+    mut client: ClientLoop<R, K>,
+    open: impl FnOnce() -> Result<S, BackendError>,
+    coordinator: &impl Coordinator,
+    clock: &impl Clock,
+) -> Result<DriveEnd, DriveError>
+where
+    R: Recorder,
+    K: Client,
+    S: Session,
+{
+    let start = clock.now();
+    client.begin_opening(start, Activity::Working);
+    let opened = open();
+    client.end_opening(start, clock.now(), code_of(&opened));
+    Ok(drive_blocking(client, &mut opened?, coordinator, clock))
 }
 
 /// As [`run_process`]; `driving` is dropped when the client has been driven, before what its session has open is closed.

@@ -4,7 +4,7 @@ pub(crate) mod asynchronous;
 pub(crate) mod blocking;
 pub(crate) mod client;
 pub(crate) mod client_loop;
-mod heartbeat;
+pub(crate) mod heartbeat;
 pub(crate) mod lanes;
 pub(crate) mod many_clients;
 pub(crate) mod pacer;

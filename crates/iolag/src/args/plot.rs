@@ -9,8 +9,8 @@ use iolag_model::{Operation, Phase};
 use iolag_report::{FigureKind, FigurePreset};
 
 use crate::args::compare::parse_same_within;
+use crate::args::copies::CopiesAsked;
 use crate::args::history::{CorrelationMethod, HISTORY, HistorySpan};
-use crate::args::set_up::CopiesAsked;
 use crate::args::values::{parse_any_phase, parse_clients, parse_file, parse_operation};
 
 /// `iolag plot`.

@@ -7,8 +7,8 @@ use iolag_model::{Nanoseconds, parse_bytes, parse_count, parse_duration};
 use iolag_store::BaselineName;
 
 use crate::args::compare::{SideName, parse_side};
+use crate::args::copies::CopiesAsked;
 use crate::args::history::{HistoryMethod, HistorySpan};
-use crate::args::set_up::CopiesAsked;
 use crate::args::values::form::MetadataForm;
 use crate::args::values::{parse_file, parse_form};
 

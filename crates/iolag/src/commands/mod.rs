@@ -8,6 +8,7 @@ pub mod history;
 pub mod ping;
 pub mod plan;
 pub mod plot;
+pub mod replay;
 pub mod runs;
 pub mod serve;
 pub mod trace;

@@ -44,7 +44,7 @@ impl Beside {
             standpoints,
             control: control.cloned(),
             control_target: TargetIndex(spec.targets.len() as u16),
-            load: spec.clients,
+            load: spec.load_clients(),
         })
     }
 

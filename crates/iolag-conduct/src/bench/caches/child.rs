@@ -71,7 +71,7 @@ fn drop_all((places, ground): (&[PlaceCaches], Ground), drop_command: Option<&st
         method = match ground {
             Ground::WorkingPlace => caches.drop_all(switch)?,
             // Going through all files by themselves would bring their names and attributes into memory.
-            Ground::Tree => caches.drop_system(switch).map(|()| DropMethod::System)?,
+            Ground::Tree | Ground::Named => caches.drop_system(switch).map(|()| DropMethod::System)?,
         };
     }
     let how = match method {
@@ -79,6 +79,9 @@ fn drop_all((places, ground): (&[PlaceCaches], Ground), drop_command: Option<&st
             "Caches were made cold by syncfs and drop_caches; how much of the tree is in memory is told by 256 of its files at most, evenly \
              chosen."
                 .to_owned()
+        }
+        DropMethod::System if ground == Ground::Named => {
+            "Caches were made cold by syncfs and drop_caches; how much was left in memory was not looked up.".to_owned()
         }
         DropMethod::System => "Caches were made cold by syncfs and drop_caches.".to_owned(),
         DropMethod::Files => {

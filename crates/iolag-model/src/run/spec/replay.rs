@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::names;
+use super::{JobTerms, names};
 use crate::Nanoseconds;
 
 /// Parameters of `iolag replay`. What each copy asks follows from the trace.
@@ -35,9 +35,9 @@ pub struct ReplaySpec {
     pub traced_ns: Nanoseconds,
     /// What of the trace is repeated.
     pub coverage: ReplayCoverage,
-    /// A copy that takes longer than this is told; nothing is done about it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub judge_ns: Option<Nanoseconds>,
+    /// What is asked of the copies.
+    #[serde(flatten)]
+    pub terms: JobTerms,
     /// A copy is ended after this long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kill_after_ns: Option<Nanoseconds>,

@@ -142,6 +142,8 @@ const fn ended(standing: Standing) -> &'static str {
     match standing {
         Standing::Hung => " <span class=\"serious\">hung</span>",
         Standing::Failed => " <span class=\"serious\">failed</span>",
-        Standing::Whole | Standing::BrokenOff | Standing::Running | Standing::Unreached => "",
+        Standing::Whole | Standing::BrokenOff | Standing::Running | Standing::Unreached | Standing::Void => {
+            ""
+        }
     }
 }

@@ -366,6 +366,7 @@ const fn standing_name(standing: Standing) -> &'static str {
         Standing::BrokenOff => "broken-off",
         Standing::Running => "running",
         Standing::Unreached => "unreached",
+        Standing::Void => "void",
     }
 }
 

@@ -49,6 +49,8 @@ pub(crate) fn left_out(table: &ComparedTable, names: &SideNames) -> Vec<String> 
             (1, _) => format!("{of} were broken off."),
             (2, 1) => format!("{of} is still running."),
             (2, _) => format!("{of} are still running."),
+            (3, 1) => format!("{of} is void: it did not do what its program did."),
+            (3, _) => format!("{of} are void: they did not do what their program did."),
             (_, 1) => format!("{of} is in no row."),
             _ => format!("{of} are in no row."),
         }
@@ -95,7 +97,8 @@ const fn weight(standing: Standing) -> u8 {
         Standing::Unreached => 0,
         Standing::BrokenOff => 1,
         Standing::Running => 2,
-        Standing::Whole | Standing::Hung | Standing::Failed => 3,
+        Standing::Void => 3,
+        Standing::Whole | Standing::Hung | Standing::Failed => 4,
     }
 }
 

@@ -1,6 +1,9 @@
 //! A set-up, described.
 
-use iolag_model::{RunRecord, SetUpSpec, counted, exact_duration, format_count, format_duration, one_line};
+use iolag_model::{
+    JobTerms, Nanoseconds, RunRecord, SetUpSpec, counted, exact_duration, format_count, format_duration,
+    one_line,
+};
 
 use crate::workload::command::{option, working_name};
 use crate::workload::described::Described;
@@ -35,7 +38,6 @@ impl Described for SetUpSpec {
     }
 
     fn command(&self, run: &RunRecord) -> (&'static [&'static str], Vec<String>) {
-        let percent = |per_million: u32| format!("{}%", f64::from(per_million) / 10_000.0);
         let counts = match self.preset {
             Some(preset) => Vec::from(option("--preset", preset)),
             None => [option("--stat", self.stats), option("--open", self.opens)].concat(),
@@ -54,19 +56,25 @@ impl Described for SetUpSpec {
             ]
             .concat(),
         );
-        let terms = self.terms;
-        for (name, time) in [
-            ("--judge", terms.judge_ns),
-            ("--payload", terms.payload_ns),
-            ("--kill-after", self.kill_after_ns),
-        ] {
-            words.extend(time.into_iter().flat_map(|time| option(name, exact_duration(time))));
-        }
-        let at_most = terms.timeouts_at_most_per_million;
-        words.extend(at_most.into_iter().flat_map(|share| option("--timeouts-at-most", percent(share))));
+        words.extend(of_copies(self.terms, self.kill_after_ns));
         words.extend(option("--on-hang", run.spec.on_hang));
         words.extend(option("--buffer", run.spec.ring_bytes));
         words.extend(working_name(run).into_iter().flat_map(|name| option("--working-name", name)));
         (&["bench", "setup"], words)
     }
+}
+
+/// The options that say what is asked of copies, and when they are ended.
+pub(crate) fn of_copies(terms: JobTerms, kill_after_ns: Option<Nanoseconds>) -> Vec<String> {
+    let times =
+        [("--judge", terms.judge_ns), ("--payload", terms.payload_ns), ("--kill-after", kill_after_ns)];
+    let of_time = |(name, time): (&str, Option<Nanoseconds>)| Some(option(name, exact_duration(time?)));
+    let mut words: Vec<String> = times.into_iter().filter_map(of_time).flatten().collect();
+    let at_most = terms.timeouts_at_most_per_million;
+    words.extend(at_most.into_iter().flat_map(|share| option("--timeouts-at-most", percent(share))));
+    words
+}
+
+fn percent(per_million: u32) -> String {
+    format!("{}%", f64::from(per_million) / 10_000.0)
 }

@@ -1,5 +1,5 @@
 //! The synthetic job set-up.
 
-mod described;
+pub(crate) mod described;
 mod judged;
-mod text;
+pub(crate) mod text;

@@ -51,16 +51,7 @@ pub(super) fn sentence(analysis: &SetUpAnalysis) -> String {
         return "No copy began to make its calls.".to_owned();
     };
     let at_least = if time.is_at_least { "at least " } else { "" };
-    let times = || analysis.copies.iter().map(|copy| copy.time_ns);
-    let spread = match (times().min(), times().max()) {
-        (Some(first), Some(last)) if analysis.copies.len() > 1 => format!(
-            " (median of {} copies, from {} to {})",
-            analysis.copies.len(),
-            format_duration(first),
-            format_duration(last)
-        ),
-        _ => String::new(),
-    };
+    let spread = spread(&analysis.copies);
     let calls = analysis.calls;
     let mut sentences = vec![format!(
         "A set-up took {at_least}{}{spread}, with {} stat and {} open calls in all.",
@@ -72,7 +63,22 @@ pub(super) fn sentence(analysis: &SetUpAnalysis) -> String {
     sentences.join(" ")
 }
 
-fn ended(copies: &[CopyTime]) -> Option<String> {
+/// ` (median of 4 copies, from 41.0 to 41.5 s)`; of one copy nothing.
+pub(crate) fn spread(copies: &[CopyTime]) -> String {
+    let times = || copies.iter().map(|copy| copy.time_ns);
+    match (times().min(), times().max()) {
+        (Some(first), Some(last)) if copies.len() > 1 => format!(
+            " (median of {} copies, from {} to {})",
+            copies.len(),
+            format_duration(first),
+            format_duration(last)
+        ),
+        _ => String::new(),
+    }
+}
+
+/// How many copies did not come to their ends, if some did not.
+pub(crate) fn ended(copies: &[CopyTime]) -> Option<String> {
     let count = |ending| copies.iter().filter(|copy| copy.ending == ending).count() as u64;
     let (timed_out, stopped) = (count(CopyEnding::TimedOut), count(CopyEnding::Stopped));
     let told = [(timed_out, "ended when its time was up"), (stopped, "stopped before its end")];
@@ -88,7 +94,7 @@ fn ended(copies: &[CopyTime]) -> Option<String> {
 }
 
 /// `2 of 24 copies took longer than 10.0 min, 8.3 [1.0–27] %.`
-pub(super) fn judged(judgement: &CopiesJudgement) -> String {
+pub(crate) fn judged(judgement: &CopiesJudgement) -> String {
     let CopiesJudgement { limit_ns, copies, over, undecided, interval } = judgement;
     let limit = limit_in_words(*limit_ns);
     let percent = |share: f64| percentage(share * 100.0);

@@ -8,7 +8,7 @@ use iolag_analysis::{
     MetadataAnalysis, Recommendation, RunAnalysis, analyse_metadata, analyse_run, copies_figures,
 };
 use iolag_conduct::{
-    Campaign, Conductor, ExitCode, Failure, PlannedRun, Stored, not_put_back, summarise, values_of,
+    Campaign, Conductor, Crew, ExitCode, Failure, PlannedRun, Stored, not_put_back, summarise, values_of,
 };
 use iolag_model::{RunId, RunRecord, RunState, counted, format_bytes, format_count, one_line};
 use iolag_report::{CampaignRun, StreamRun, campaign_text, copies_text, streams_text};
@@ -128,9 +128,9 @@ fn stored_run(located: &Located, id: &RunId) -> Result<(Stored, PathBuf), Failur
 /// A heading.
 pub fn title(run: &PlannedRun) -> String {
     let clients = u64::from(run.point.spec.clients);
-    let clients = match run.point.spec.workload.set_up() {
-        Some(_) => counted(clients, "copy", "copies"),
-        None => counted(clients, "client", "clients"),
+    let clients = match run.point.crew {
+        Crew::Copies => counted(clients, "copy", "copies"),
+        Crew::Clients => counted(clients, "client", "clients"),
     };
     let objects =
         precreated_objects(run).map(|objects| format!(", {} objects per dataset", format_count(objects)));

@@ -1,5 +1,6 @@
 //! What every bench does, in one run or a campaign of them.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use iolag_analysis::analyse_run;
@@ -10,7 +11,7 @@ use iolag_conduct::{
     Limits, PlannedRun, Repeating, Side, Stored, bystander, compare_campaign, conduct_campaign,
     leave_current_directory, unit_of_stored,
 };
-use iolag_model::{BystanderTask, RunId, counted};
+use iolag_model::{BystanderTask, DetailKind, RunId, counted};
 use iolag_report::comparison_text;
 
 use crate::args::{BenchArguments, BenchPlaces, CampaignArguments, Common, HistoryPlace, MetadataForm};
@@ -173,6 +174,17 @@ fn refuse_tasks_as_targets(places: &BenchPlaces, options: &BenchArguments) -> Re
     }
 }
 
+/// What came back otherwise than it had, of a program that was repeated: as sentences, each once.
+fn tell_disagreements(stored: &Stored, common: &Common) {
+    const TOLD_MAX: usize = 5;
+    if stored.record.spec.workload.replay().is_none() {
+        return;
+    }
+    let texts = stored.details.iter().filter(|detail| detail.kind == DetailKind::Message);
+    let told: BTreeSet<&str> = texts.map(|detail| detail.text.as_str()).collect();
+    told.into_iter().take(TOLD_MAX).for_each(|text| output::notice(common, text));
+}
+
 /// What the user is told while a campaign goes on.
 struct Telling<'a> {
     options: &'a CampaignArguments,
@@ -230,6 +242,7 @@ impl CampaignAttendant for Telling<'_> {
             return Err(Failure::unusable(sentences.join("\niolag: ")));
         }
         let code = conducted.code.max(self.tell(run, &conducted.stored)?);
+        tell_disagreements(&conducted.stored, self.common);
         output::tell_outcome(self.common, conducted);
         Ok(code)
     }

@@ -113,11 +113,15 @@ fn phases(asked: &Asked<'_>, options: &Plot) -> Vec<Phase> {
 
 /// Figures of a benchmark's phase would be empty of others.
 fn refuse_other_workload(asked: &Asked<'_>, record: &RunRecord) -> Result<(), Failure> {
+    // Copies are copies, of whichever job.
+    let is_like = |workload: &str| workload == "setup" && record.spec.workload.replay().is_some();
     match &asked.preset {
-        Some(preset) if preset.workload != record.spec.workload.name() => Err(Failure::usage(format!(
-            "figure {} is drawn of runs of `iolag bench {}`, and run {} is another: write `iolag plot {} {}`",
-            preset.name, preset.workload, record.id, preset.kind, record.id
-        ))),
+        Some(preset) if preset.workload != record.spec.workload.name() && !is_like(preset.workload) => {
+            Err(Failure::usage(format!(
+                "figure {} is drawn of runs of `iolag bench {}`, and run {} is another: write `iolag plot {} {}`",
+                preset.name, preset.workload, record.id, preset.kind, record.id
+            )))
+        }
         _ => Ok(()),
     }
 }

@@ -2,6 +2,7 @@
 
 mod bystanders;
 mod plans;
+mod replays;
 mod set_up;
 mod streams;
 mod trees;

@@ -112,7 +112,8 @@ fn a_step_between_nights_is_found_and_dated_and_steady_nights_have_none() {
     assert!((0.7..0.85).contains(&ratio), "30 % longer: {ratio}");
     let steady = series_of(&document, READ, STEADY);
     assert_eq!((&steady["changes"], &steady["drift"]), (&Value::Array(Vec::new()), &Value::Null));
-    let text = user.fine(&["show", "history"]).stdout;
+    // Lines break where names of series let them.
+    let text = user.fine(&["show", "history"]).stdout.replace("\n      ", " ");
     assert_says(&text, &["Benchmarks", "changed", "as fast"]);
     assert!(text.contains("Since 20"), "{text}");
     assert!(!text.contains(&format!("{STEADY} changed")), "{text}");

@@ -1,0 +1,4 @@
+//! What came of a traced program that was asked again by copies.
+
+mod analysed;
+pub(crate) mod analysis;

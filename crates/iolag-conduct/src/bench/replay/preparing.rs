@@ -1,0 +1,176 @@
+//! A skeleton: a directory of its own in which a program finds what it found, made of a trace.
+//!
+//! Everything is made in a directory that was made just now, or was empty, and that nobody else can enter meanwhile; links come last, so that nothing is made through one.
+
+use std::ffi::CString;
+use std::io::Read;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use iolag_trace::{Bone, BoneKind, Skeleton, TraceReader, path_text};
+use rustix::fs::{
+    AtFlags, CWD, Mode, OFlags, RawDir, chmodat, fchmod, fstat, ftruncate, mkdirat, openat, symlinkat,
+    unlinkat,
+};
+use rustix::io::Errno;
+use rustix::process::geteuid;
+use serde::{Deserialize, Serialize};
+
+use crate::contact::scout::Steps;
+
+/// What was made.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prepared {
+    /// Directories, without the skeleton's own.
+    pub directories: u64,
+    /// Files.
+    pub files: u64,
+    /// How long they are together; they are holes.
+    pub bytes: u64,
+    /// Symbolic links.
+    pub links: u64,
+    /// The program, without its arguments, if it is known.
+    pub program: Option<String>,
+}
+
+const DIRECTORY: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+const FILE: OFlags =
+    OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// Makes a skeleton of a trace; `directory` is not there yet, or is empty and the caller's own.
+///
+/// # Errors
+/// If the trace cannot be read, or something cannot be made: a sentence, and what was made is removed again.
+pub fn prepare_skeleton(
+    trace: impl Read,
+    directory: &Path,
+    steps: &mut Steps<'_>,
+) -> Result<Prepared, String> {
+    let mut reader = TraceReader::new(trace).map_err(|error| error.to_string())?;
+    let program = reader.about().program.clone();
+    let mut skeleton = Skeleton::default();
+    reader.read_into(&mut skeleton).map_err(|error| format!("the trace is not whole: {error}"))?;
+    let mut bones = skeleton.finish();
+    if bones.is_empty() {
+        return Err("the trace has nothing that was found: there is nothing to prepare".to_owned());
+    }
+    bones.sort_by_key(|bone| matches!(bone.kind, BoneKind::Link(_)));
+    let root = own_empty(directory)?;
+    for (number, bone) in bones.iter().enumerate() {
+        if let Err(errno) = make(root.as_fd(), bone) {
+            bones[..number].iter().rev().for_each(|bone| unmake(&root, bone));
+            return Err(format!(
+                "cannot make {} in {}: {errno}; what had been made is removed again",
+                path_text(&bone.path),
+                directory.display()
+            ));
+        }
+        steps.came_back();
+    }
+    let failed = |errno: Errno| format!("cannot open {} to others: {errno}", directory.display());
+    // Only now, what lies in a directory that may not be written to is there.
+    for bone in bones.iter().rev().filter(|bone| bone.kind == BoneKind::Directory) {
+        chmodat(&root, bone.path.as_slice(), Mode::from_raw_mode(bone.mode), AtFlags::empty())
+            .map_err(failed)?;
+    }
+    fchmod(&root, Mode::from_raw_mode(0o755)).map_err(failed)?;
+    let mut prepared = Prepared { program, ..Prepared::default() };
+    for bone in &bones {
+        match bone.kind {
+            BoneKind::Directory => prepared.directories += 1,
+            BoneKind::File(bytes) => {
+                prepared.files += 1;
+                prepared.bytes = prepared.bytes.saturating_add(bytes);
+            }
+            BoneKind::Link(_) => prepared.links += 1,
+        }
+    }
+    Ok(prepared)
+}
+
+/// Makes the directory, or takes one that is there if it is empty and nobody else's.
+fn own_empty(directory: &Path) -> Result<OwnedFd, String> {
+    let shown = directory.display();
+    let refused = |why: &str| {
+        format!("{shown} {why}: name a directory that is not there yet, or an empty one of your own")
+    };
+    let is_new = match mkdirat(CWD, directory, Mode::RWXU) {
+        Ok(()) => true,
+        Err(Errno::EXIST) => false,
+        Err(errno) => return Err(format!("cannot make {shown}: {errno}")),
+    };
+    let opened = openat(CWD, directory, DIRECTORY, Mode::empty())
+        .map_err(|errno| refused(&format!("cannot be opened ({errno})")))?;
+    let attributes = fstat(&opened).map_err(|errno| refused(&errno.to_string()))?;
+    if attributes.st_uid != geteuid().as_raw() {
+        return Err(refused("belongs to somebody else"));
+    }
+    if !is_new {
+        let mut buffer = Vec::with_capacity(4096);
+        let mut entries = RawDir::new(&opened, buffer.spare_capacity_mut());
+        while let Some(entry) = entries.next() {
+            let entry = entry.map_err(|errno| refused(&errno.to_string()))?;
+            if entry.file_name() != c"." && entry.file_name() != c".." {
+                return Err(refused("is not empty"));
+            }
+        }
+        fchmod(&opened, Mode::RWXU).map_err(|errno| refused(&errno.to_string()))?;
+    }
+    Ok(opened)
+}
+
+fn make(root: std::os::fd::BorrowedFd<'_>, bone: &Bone) -> Result<(), Errno> {
+    let path = CString::new(bone.path.as_slice()).map_err(|_| Errno::INVAL)?;
+    match &bone.kind {
+        BoneKind::Directory => mkdirat(root, &path, Mode::RWXU),
+        BoneKind::File(bytes) => {
+            let file = openat(root, &path, FILE, Mode::RUSR | Mode::WUSR)?;
+            ftruncate(&file, *bytes)?;
+            fchmod(&file, Mode::from_raw_mode(bone.mode))
+        }
+        BoneKind::Link(text) => symlinkat(text.as_slice(), root, &path),
+    }
+}
+
+fn unmake(root: &OwnedFd, bone: &Bone) {
+    let flags = if bone.kind == BoneKind::Directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+    // What cannot be removed stays in a directory of the user's own, which is named.
+    let _ = unlinkat(root, bone.path.as_slice(), flags);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_empty_directory_of_one_s_own_is_taken() {
+        let place = tempfile::tempdir().unwrap();
+        let inside = place.path().join("new");
+        assert!(own_empty(&inside).is_ok() && own_empty(&inside).is_ok());
+        std::fs::write(inside.join("x"), "").unwrap();
+        assert!(own_empty(&inside).unwrap_err().contains("is not empty"));
+        let link = place.path().join("link");
+        std::os::unix::fs::symlink(place.path().join("empty"), &link).unwrap();
+        std::fs::create_dir(place.path().join("empty")).unwrap();
+        assert!(own_empty(&link).unwrap_err().contains("cannot be opened"));
+        assert!(own_empty(&place.path().join("no/such")).unwrap_err().starts_with("cannot make "));
+    }
+
+    #[test]
+    fn bones_are_made_in_their_place_and_removed_again() {
+        let place = tempfile::tempdir().unwrap();
+        let root = own_empty(&place.path().join("s")).unwrap();
+        let bone = |path: &str, kind, mode| Bone { path: path.into(), kind, mode };
+        let bones = [
+            bone("d", BoneKind::Directory, 0o755),
+            bone("d/f", BoneKind::File(1 << 40), 0o640),
+            bone("l", BoneKind::Link(b"d/f".to_vec()), 0o777),
+        ];
+        bones.iter().for_each(|bone| make(root.as_fd(), bone).unwrap());
+        let file = std::fs::metadata(place.path().join("s/l")).unwrap();
+        assert_eq!((file.len(), std::os::unix::fs::MetadataExt::blocks(&file)), (1 << 40, 0));
+        bones.iter().rev().for_each(|bone| unmake(&root, bone));
+        assert_eq!(std::fs::read_dir(place.path().join("s")).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,5 @@
+//! A traced program that is asked again.
+
+mod described;
+mod judged;
+mod text;

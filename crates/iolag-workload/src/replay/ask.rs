@@ -1,0 +1,304 @@
+//! The system calls of a repetition: what stands between the two readings of the clock.
+//!
+//! Every open is below the directory that is mapped, whatever links lie on the way (openat2(2) with RESOLVE_BENEATH), waits for nobody who would open the other end of
+//! a pipe, and makes no terminal ours.
+
+use std::ffi::{CStr, c_int, c_long};
+use std::mem::MaybeUninit;
+use std::os::fd::RawFd;
+
+use iolag_backend::Completion;
+use iolag_model::FailureCode;
+use rustix::io::Errno;
+
+/// What is asked, with everything that it needs.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Call<'a> {
+    Stat(RawFd, &'a CStr, u32),
+    Statx(RawFd, &'a CStr, u32),
+    Access(RawFd, &'a CStr, u32),
+    ReadLink(RawFd, &'a CStr, u64),
+    Open(RawFd, &'a CStr, u32, Opening),
+    StatFs(&'a CStr),
+    ChangeDirectory(&'a CStr),
+    TellDirectory,
+    ChangeDirectoryTo(RawFd),
+    Attributes(RawFd),
+    StatFsOf(RawFd),
+    Read(RawFd, u64),
+    ReadAt(RawFd, u64, u64),
+    Seek(RawFd, i64, u32),
+    List(RawFd, u64),
+    Map(RawFd, u64, u64),
+    Flags(RawFd),
+    IsTerminal(RawFd),
+    /// With what it is to be a copy in the place of, if there is something.
+    Duplicate(RawFd, Option<RawFd>),
+    Close(RawFd),
+}
+
+/// How files are opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opening {
+    /// The kernel sees to it that nothing leads out of the map (openat2(2)).
+    Beneath,
+    /// It cannot: what leads out of it was left out before.
+    ByName,
+}
+
+/// What came back, and what it left.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Answer {
+    pub completion: Completion,
+    /// A new descriptor.
+    pub opened: Option<RawFd>,
+    /// A new mapping: where, and how long.
+    pub mapping: Option<(usize, usize)>,
+}
+
+const O_PATH: u32 = 0o10_000_000;
+/// Flags of opening, as numbers of x86-64, and what they are here. Those that write have no place in a repetition.
+const FLAGS: [(u32, c_int); 8] = [
+    (0o4_000, libc::O_NONBLOCK),
+    (0o40_000, libc::O_DIRECT),
+    (0o200_000, libc::O_DIRECTORY),
+    (0o400_000, libc::O_NOFOLLOW),
+    (0o1_000_000, libc::O_NOATIME),
+    (0o2_000_000, libc::O_CLOEXEC),
+    (0o4_010_000, libc::O_SYNC),
+    (O_PATH, libc::O_PATH),
+];
+
+fn flags_here(flags: u32) -> c_int {
+    let set = FLAGS.iter().filter(|(bits, _)| flags & bits == *bits).fold(0, |all, (_, here)| all | here);
+    match flags & O_PATH {
+        // Nothing else goes with it.
+        0 => set | libc::O_NOCTTY | libc::O_NONBLOCK,
+        _ => set & (libc::O_PATH | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_CLOEXEC),
+    }
+}
+
+impl Call<'_> {
+    /// Makes it; `buffer` has room for whatever it moves.
+    #[inline]
+    pub(super) fn make(&self, buffer: &mut [u8]) -> Answer {
+        let (most, data) = (buffer.len(), buffer.as_mut_ptr());
+        let room = |asked: u64| (asked as usize).min(most);
+        // SAFETY: paths end with zero, records are as large as the kernel's, and no call is given more room than its buffer has. A descriptor that is none is
+        // answered with EBADF.
+        unsafe {
+            let done: i64 = match *self {
+                Self::Stat(at, path, flags) => {
+                    let mut record = MaybeUninit::<libc::stat>::uninit();
+                    libc::fstatat(at, path.as_ptr(), record.as_mut_ptr(), flags as c_int).into()
+                }
+                Self::Statx(at, path, flags) => {
+                    let mut record = MaybeUninit::<libc::statx>::uninit();
+                    let wanted = libc::STATX_BASIC_STATS;
+                    libc::statx(at, path.as_ptr(), flags as c_int, wanted, record.as_mut_ptr()).into()
+                }
+                Self::Access(at, path, mode) => libc::syscall(libc::SYS_faccessat, at, path.as_ptr(), mode),
+                Self::ReadLink(at, path, length) => {
+                    libc::readlinkat(at, path.as_ptr(), data.cast(), room(length)) as i64
+                }
+                Self::Open(at, path, flags, opening) => {
+                    return opened(open(at, path, flags_here(flags), opening));
+                }
+                Self::StatFs(path) => {
+                    let mut record = MaybeUninit::<libc::statfs>::uninit();
+                    libc::statfs(path.as_ptr(), record.as_mut_ptr()).into()
+                }
+                Self::StatFsOf(on) => {
+                    let mut record = MaybeUninit::<libc::statfs>::uninit();
+                    libc::fstatfs(on, record.as_mut_ptr()).into()
+                }
+                Self::ChangeDirectory(path) => libc::chdir(path.as_ptr()).into(),
+                Self::ChangeDirectoryTo(on) => libc::fchdir(on).into(),
+                Self::TellDirectory => {
+                    let mut told = MaybeUninit::<[u8; libc::PATH_MAX as usize]>::uninit();
+                    libc::syscall(libc::SYS_getcwd, told.as_mut_ptr(), libc::PATH_MAX as usize)
+                }
+                Self::Attributes(on) => {
+                    let mut record = MaybeUninit::<libc::stat>::uninit();
+                    libc::fstat(on, record.as_mut_ptr()).into()
+                }
+                Self::Read(on, length) => libc::read(on, data.cast(), room(length)) as i64,
+                Self::ReadAt(on, length, offset) => {
+                    libc::pread(on, data.cast(), room(length), offset.cast_signed()) as i64
+                }
+                Self::Seek(on, offset, whence) => libc::lseek(on, offset, whence as c_int),
+                Self::List(on, length) => libc::syscall(libc::SYS_getdents64, on, data, room(length)),
+                Self::Map(on, length, offset) => return mapped(on, length as usize, offset.cast_signed()),
+                Self::Flags(on) => libc::fcntl(on, libc::F_GETFD).into(),
+                Self::IsTerminal(on) => {
+                    let mut record = MaybeUninit::<libc::termios>::uninit();
+                    libc::ioctl(on, libc::TCGETS, record.as_mut_ptr()).into()
+                }
+                Self::Duplicate(on, None) => return opened(libc::fcntl(on, libc::F_DUPFD_CLOEXEC, 3).into()),
+                Self::Duplicate(on, Some(over)) => {
+                    return opened(libc::dup3(on, over, libc::O_CLOEXEC).into());
+                }
+                Self::Close(on) => libc::close(on).into(),
+            };
+            let is_transfer = matches!(self, Self::Read(..) | Self::ReadAt(..));
+            let completion = match done {
+                ..0 => failure(),
+                bytes if is_transfer => Completion::ok(bytes as u64),
+                _ => Completion::ok(0),
+            };
+            Answer { completion, opened: None, mapping: None }
+        }
+    }
+}
+
+/// What the last call failed with.
+#[cold]
+fn failure() -> Completion {
+    let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
+    Completion::failed(FailureCode::from_errno(errno))
+}
+
+fn opened(done: c_long) -> Answer {
+    let (completion, opened) = match RawFd::try_from(done) {
+        Ok(new) if new >= 0 => (Completion::ok(0), Some(new)),
+        _ => (failure(), None),
+    };
+    Answer { completion, opened, mapping: None }
+}
+
+unsafe fn open(at: RawFd, path: &CStr, flags: c_int, opening: Opening) -> c_long {
+    /// struct open_how of openat2(2).
+    #[repr(C)]
+    struct How {
+        flags: u64,
+        mode: u64,
+        resolve: u64,
+    }
+    // SAFETY: as the caller promises; the record is the kernel's, and as long as it is told.
+    unsafe {
+        match opening {
+            Opening::Beneath => {
+                let resolve = libc::RESOLVE_BENEATH | libc::RESOLVE_NO_MAGICLINKS;
+                let how = How { flags: flags as u64, mode: 0, resolve };
+                libc::syscall(libc::SYS_openat2, at, path.as_ptr(), &raw const how, size_of::<How>())
+            }
+            Opening::ByName => libc::openat(at, path.as_ptr(), flags).into(),
+        }
+    }
+}
+
+unsafe fn mapped(on: RawFd, length: usize, offset: i64) -> Answer {
+    // SAFETY: a new mapping that nobody reads; it goes before anything else is asked.
+    let address =
+        unsafe { libc::mmap(std::ptr::null_mut(), length, libc::PROT_READ, libc::MAP_PRIVATE, on, offset) };
+    match address {
+        libc::MAP_FAILED => Answer { completion: failure(), opened: None, mapping: None },
+        address => Answer {
+            completion: Completion::ok(0),
+            opened: None,
+            mapping: Some((address.expose_provenance(), length)),
+        },
+    }
+}
+
+/// How files can be opened below this directory.
+pub(super) fn opening_below(root: RawFd) -> Opening {
+    // SAFETY: a path that ends with zero; what it opens is closed.
+    let probed = unsafe { open(root, c".", libc::O_PATH | libc::O_CLOEXEC, Opening::Beneath) };
+    match RawFd::try_from(probed) {
+        Ok(new) if new >= 0 => {
+            close(new);
+            Opening::Beneath
+        }
+        _ if Errno::from_raw_os_error(std::io::Error::last_os_error().raw_os_error().unwrap_or(0))
+            == Errno::NOSYS =>
+        {
+            Opening::ByName
+        }
+        _ => Opening::Beneath,
+    }
+}
+
+/// Closes what a call of a repetition has opened.
+pub(super) fn close(descriptor: RawFd) {
+    // SAFETY: descriptors of a repetition are nobody else's.
+    unsafe { libc::close(descriptor) };
+}
+
+/// Takes back a mapping.
+pub(super) fn unmap((address, length): (usize, usize)) {
+    // SAFETY: it was made by a call of a repetition, and nobody looks into it.
+    unsafe { libc::munmap(std::ptr::with_exposed_provenance_mut(address), length) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::{AsRawFd, OwnedFd};
+
+    fn directory() -> (tempfile::TempDir, OwnedFd) {
+        let directory = tempfile::tempdir().unwrap();
+        let opened = OwnedFd::from(std::fs::File::open(directory.path()).unwrap());
+        (directory, opened)
+    }
+
+    #[test]
+    fn no_open_leaves_the_directory_or_waits() {
+        let (directory, root) = directory();
+        let make = |call: Call<'_>| call.make(&mut [0; 64]);
+        let errno = |answer: Answer| answer.completion.code.errno();
+        std::os::unix::fs::symlink("/etc/passwd", directory.path().join("out")).unwrap();
+        std::os::unix::fs::symlink("file", directory.path().join("in")).unwrap();
+        std::fs::write(directory.path().join("file"), "text").unwrap();
+        let fifo = directory.path().join("fifo");
+        rustix::fs::mknodat(CWD, &fifo, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0).unwrap();
+        let open = |path| make(Call::Open(root.as_raw_fd(), path, 0, opening_below(root.as_raw_fd())));
+        assert_eq!(errno(open(c"out")), Some(libc::EXDEV));
+        assert_eq!(errno(open(c"../x")), Some(libc::EXDEV));
+        for path in [c"in", c"fifo"] {
+            let new = open(path).opened.unwrap();
+            assert!(path == c"fifo" || make(Call::Read(new, 64)).completion.bytes == 4);
+            assert_eq!(errno(make(Call::Close(new))), None);
+        }
+        assert_eq!(errno(open(c"absent")), Some(libc::ENOENT));
+    }
+
+    use rustix::fs::CWD;
+
+    #[test]
+    fn each_call_answers_as_the_kernel_does() {
+        let (directory, root) = directory();
+        let at = root.as_raw_fd();
+        std::fs::write(directory.path().join("file"), "0123456789").unwrap();
+        std::os::unix::fs::symlink("file", directory.path().join("link")).unwrap();
+        let mut buffer = vec![0; 4096];
+        let mut make = |call: Call<'_>| call.make(&mut buffer);
+        let file = make(Call::Open(at, c"file", 0o2_000_000, Opening::ByName)).opened.unwrap();
+        let bytes = |answer: Answer| (answer.completion.is_ok(), answer.completion.bytes);
+        assert_eq!(bytes(make(Call::Read(file, 4))), (true, 4));
+        assert_eq!(bytes(make(Call::ReadAt(file, 100, 8))), (true, 2));
+        for call in [
+            Call::Stat(at, c"file", 0),
+            Call::Statx(at, c"link", 0x100),
+            Call::Access(at, c"file", 4),
+            Call::ReadLink(at, c"link", 100),
+            Call::StatFs(c"/"),
+            Call::StatFsOf(file),
+            Call::ChangeDirectoryTo(at),
+            Call::TellDirectory,
+            Call::Attributes(file),
+            Call::Seek(file, 0, 0),
+            Call::List(at, 4096),
+            Call::Flags(file),
+        ] {
+            assert_eq!(bytes(make(call)), (true, 0), "{call:?}");
+        }
+        let mapping = make(Call::Map(file, 10, 0)).mapping.unwrap();
+        unmap(mapping);
+        let copy = make(Call::Duplicate(file, None)).opened.unwrap();
+        assert_eq!(make(Call::Duplicate(at, Some(copy))).opened, Some(copy));
+        assert_eq!(make(Call::IsTerminal(file)).completion.code.errno(), Some(libc::ENOTTY));
+        assert_eq!(make(Call::Read(-1, 1)).completion.code.errno(), Some(libc::EBADF));
+        [file, copy].into_iter().for_each(close);
+    }
+}

@@ -1,0 +1,272 @@
+//! One task of a copy: what it does next, and when.
+//!
+//! ```text
+//! the first task: meet the other copies | its items, in order | wait for the other tasks | say what the processors did
+//! any other:      begun by a task       | its items, in order
+//! ```
+//! An item that has to wait for what other tasks do waits in an operation of iolag's own before it ([`Operation::Edge`]).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use iolag_backend::{ObjectKey, Request};
+use iolag_model::{Meeting, MonotonicTime, Nanoseconds, Operation, ReplaySpec, ReplayTiming, StageIndex};
+use iolag_trace::{Ask, Item};
+
+use super::session::{ALL_OTHERS, ONLY_WAITS, Shared};
+use crate::processors::{ProcessorClocks, ProcessorMeter, ProcessorTimes};
+use crate::{Client, Done, Step};
+
+/// The stage in which copies make their calls.
+const BENCHMARK: StageIndex = StageIndex(0);
+
+/// When what is asked by the tasks of a copy.
+#[derive(Debug)]
+pub struct ReplayPace {
+    timing: ReplayTiming,
+    speed: f64,
+    /// How long after the others this copy begins.
+    delay: Nanoseconds,
+    kill_after: Option<Nanoseconds>,
+    /// When it began; 0 before.
+    began: AtomicU64,
+    /// When its first call started; 0 before.
+    first: AtomicU64,
+}
+
+impl ReplayPace {
+    /// That of the copy with this rank.
+    pub fn new(spec: &ReplaySpec, rank: u32) -> Self {
+        Self {
+            timing: spec.timing,
+            speed: spec.speed,
+            delay: Nanoseconds(spec.stagger_ns.0.saturating_mul(rank.into())),
+            kill_after: spec.kill_after_ns,
+            began: AtomicU64::new(0),
+            first: AtomicU64::new(0),
+        }
+    }
+
+    fn began(&self) -> MonotonicTime {
+        MonotonicTime(self.began.load(Ordering::Relaxed))
+    }
+
+    fn scaled(&self, time: Nanoseconds) -> Nanoseconds {
+        Nanoseconds((time.0 as f64 / self.speed) as u64)
+    }
+
+    /// When an item is to be done, if that is not at once.
+    fn intended(&self, item: &Item, now: MonotonicTime) -> Option<MonotonicTime> {
+        match self.timing {
+            ReplayTiming::Asap => None,
+            ReplayTiming::Gaps if item.gap == Nanoseconds::ZERO => None,
+            ReplayTiming::Gaps => Some(now.after(self.scaled(item.gap))),
+            ReplayTiming::Exact => Some(self.began().after(self.scaled(item.start))),
+        }
+    }
+
+    /// How long a copy may take, if it has taken that long.
+    fn is_up(&self, now: MonotonicTime) -> Option<Nanoseconds> {
+        let limit = self.kill_after?;
+        let first = MonotonicTime(self.first.load(Ordering::Relaxed));
+        (first.0 > 0 && now.since(first) >= limit).then_some(limit)
+    }
+}
+
+/// One task.
+pub(super) struct ReplayClient<'a, P> {
+    task: u32,
+    items: &'a [Item],
+    shared: &'a Shared<'a>,
+    pace: &'a ReplayPace,
+    /// Of the first task.
+    processors: Option<ProcessorMeter<P>>,
+    next: usize,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Before,
+    Entering,
+    /// The first item comes next, at this moment.
+    Beginning(MonotonicTime),
+    /// Items are done.
+    Going,
+    /// What others do before the next item has been waited for.
+    Waited,
+    /// All others are waited for.
+    Joining,
+    /// The stage ends with this.
+    Ending(Step),
+    Over,
+}
+
+impl<'a, P: ProcessorClocks> ReplayClient<'a, P> {
+    pub(super) fn new(
+        (task, items): (u32, &'a [Item]),
+        shared: &'a Shared<'a>,
+        pace: &'a ReplayPace,
+        processors: Option<Arc<ProcessorTimes<P>>>,
+    ) -> Self {
+        let processors = processors.map(ProcessorMeter::new);
+        Self { task, items, shared, pace, processors, next: 0, state: State::Before }
+    }
+
+    const fn is_first(&self) -> bool {
+        self.task == 0
+    }
+
+    fn request(&self, operation: Operation, index: u64, bytes: u64) -> Request {
+        Request::new(operation, ObjectKey { rank: 0, dataset: self.task, index }, bytes)
+    }
+
+    fn edge(&self, index: u64, bytes: u64) -> Step {
+        Step::Execute { request: self.request(Operation::Edge, index, bytes), intended: None }
+    }
+
+    /// The next item, or what has to be waited for before.
+    fn go_on(&mut self, now: MonotonicTime) -> Step {
+        let items = self.items;
+        while let Some(item) = items.get(self.next) {
+            let is_ready = item.after.is_empty() || self.shared.progress.is_done(&item.after);
+            let index = self.next as u64;
+            if !is_ready && self.state != State::Waited {
+                self.state = State::Waited;
+                return self.edge(index, ONLY_WAITS);
+            }
+            let intended = match self.state {
+                State::Beginning(moment) => Some(moment),
+                _ => self.pace.intended(item, now),
+            };
+            self.state = State::Going;
+            let is_nothing = match &item.ask {
+                Ask::Wait => intended.is_none(),
+                Ask::Execute(closed) => closed.is_empty() && intended.is_none(),
+                _ => false,
+            };
+            if !is_nothing {
+                return Step::Execute { request: self.request(operation_of(&item.ask), index, 0), intended };
+            }
+            self.next += 1;
+            self.shared.progress.note(self.task, self.next as u32);
+        }
+        match self.is_first() {
+            true => {
+                self.state = State::Joining;
+                self.edge(ALL_OTHERS, 0)
+            }
+            false => self.over(),
+        }
+    }
+
+    fn over(&mut self) -> Step {
+        self.state = State::Over;
+        Step::Finished
+    }
+
+    /// The time is up: the first task says so, the others do nothing more.
+    fn time_out(&mut self, limit: Nanoseconds) -> Step {
+        self.shared.progress.end();
+        if !self.is_first() {
+            return self.over();
+        }
+        self.end(Step::TimeOut { limit })
+    }
+
+    /// Ends the stage so, and says before what the processors did in it.
+    fn end(&mut self, step: Step) -> Step {
+        match self.processors.as_mut().and_then(|meter| meter.end(0, self.pace.began())) {
+            Some(note) => {
+                self.state = State::Ending(step);
+                Step::Note(note)
+            }
+            None => {
+                self.state = State::Over;
+                step
+            }
+        }
+    }
+}
+
+impl<P: ProcessorClocks> Client for ReplayClient<'_, P> {
+    #[inline]
+    fn next(&mut self, now: MonotonicTime) -> Step {
+        match self.state {
+            State::Before if self.is_first() => {
+                self.state = State::Entering;
+                Step::Begin { stage: BENCHMARK, value: 0 }
+            }
+            State::Before => {
+                self.state = State::Going;
+                Step::Enter { stage: BENCHMARK }
+            }
+            State::Beginning(_) | State::Going | State::Waited | State::Joining => {
+                if let Some(limit) = self.pace.is_up(now) {
+                    return self.time_out(limit);
+                }
+                if self.shared.progress.is_over() {
+                    // Another task was lost: this copy does not come to its end.
+                    return self.over();
+                }
+                if self.state != State::Joining {
+                    return self.go_on(now);
+                }
+                self.end(Step::End)
+            }
+            State::Ending(step) => {
+                self.state = State::Over;
+                step
+            }
+            // Asked without having met: the run is over for everybody.
+            State::Entering | State::Over => Step::Finished,
+        }
+    }
+
+    fn completed(&mut self, request: &Request, done: &Done) {
+        if self.pace.kill_after.is_some() && !request.operation.is_of_caches() {
+            let _ = self.pace.first.compare_exchange(0, done.start.0, Ordering::Relaxed, Ordering::Relaxed);
+        }
+        let is_item = request.bytes != ONLY_WAITS && request.key.index == self.next as u64;
+        if is_item && !request.operation.is_of_caches() {
+            self.next += 1;
+            self.shared.progress.note(self.task, self.next as u32);
+        }
+    }
+
+    fn met(&mut self, meeting: &Meeting, _now: MonotonicTime) {
+        let begin = meeting.begin.after(self.pace.delay);
+        self.pace.began.store(begin.0, Ordering::Relaxed);
+        self.state = match self.pace.delay {
+            Nanoseconds::ZERO => State::Going,
+            _ => State::Beginning(begin),
+        };
+    }
+
+    fn starts(&mut self) {
+        if let Some(processors) = &mut self.processors {
+            processors.start(0);
+        }
+    }
+}
+
+/// As what an item is recorded.
+fn operation_of(ask: &Ask) -> Operation {
+    match ask {
+        Ask::Fork(_) | Ask::Execute(_) | Ask::Wait => Operation::Edge,
+        Ask::Stat(..) | Ask::Statx(..) => Operation::CallStat,
+        Ask::Access(..) => Operation::CallAccess,
+        Ask::ReadLink(..) => Operation::CallReadlink,
+        Ask::Open(..) => Operation::CallOpen,
+        Ask::StatFs(_) | Ask::StatFsOf(_) => Operation::CallStatfs,
+        Ask::ChangeDirectory(_) | Ask::ChangeDirectoryTo(_) => Operation::CallChdir,
+        Ask::TellDirectory => Operation::CallGetcwd,
+        Ask::Attributes(_) => Operation::CallFstat,
+        Ask::Read(..) | Ask::ReadAt(..) => Operation::CallRead,
+        Ask::Seek(..) => Operation::CallSeek,
+        Ask::List(..) => Operation::CallGetdents,
+        Ask::Map(..) => Operation::CallMmap,
+        Ask::Flags(_) | Ask::IsTerminal(_) | Ask::Duplicate(..) => Operation::CallFcntl,
+        Ask::Close(_) => Operation::CallClose,
+    }
+}

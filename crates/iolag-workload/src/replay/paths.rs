@@ -1,0 +1,98 @@
+//! The paths of a repetition as the kernel takes them, made before anything is asked.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use iolag_trace::{At, Name, Place, PlaceId};
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::io::Errno;
+
+/// A directory that is asked in the place of one of the program's.
+#[derive(Debug)]
+pub struct MapRoot {
+    path: PathBuf,
+    opened: OwnedFd,
+}
+
+impl MapRoot {
+    /// Opens it.
+    ///
+    /// # Errors
+    /// If it is no directory, or cannot be opened.
+    pub fn open(path: &Path) -> Result<Self, Errno> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(Self { path: path.to_owned(), opened: openat(CWD, path, flags, Mode::empty())? })
+    }
+}
+
+/// Every path of a repetition.
+#[derive(Debug)]
+pub struct Paths {
+    roots: Vec<MapRoot>,
+    /// By place: below its root, and as a whole.
+    below: Vec<CString>,
+    whole: Vec<CString>,
+    maps: Vec<u16>,
+}
+
+impl Paths {
+    /// The paths of these places below these roots. One with a zero byte in it, which no program can have asked for, is empty.
+    pub fn new(roots: Vec<MapRoot>, places: &[Place]) -> Self {
+        let text = |bytes: Vec<u8>| CString::new(bytes).unwrap_or_default();
+        let whole = |place: &Place| {
+            let root =
+                roots.get(usize::from(place.map)).map_or(&b""[..], |root| root.path.as_os_str().as_bytes());
+            text([root, b"/", &place.path].concat())
+        };
+        Self {
+            below: places.iter().map(|place| text(place.path.clone())).collect(),
+            whole: places.iter().map(whole).collect(),
+            maps: places.iter().map(|place| place.map).collect(),
+            roots,
+        }
+    }
+
+    /// Its root, and below that.
+    pub(super) fn of(&self, place: PlaceId) -> (RawFd, &CStr) {
+        let at = place.0 as usize;
+        let root = self.maps.get(at).and_then(|map| self.roots.get(usize::from(*map)));
+        (root.map_or(-1, |root| root.opened.as_raw_fd()), self.below.get(at).map_or(c"", CString::as_c_str))
+    }
+
+    /// From the root of the machine.
+    pub(super) fn whole(&self, place: PlaceId) -> &CStr {
+        self.whole.get(place.0 as usize).map_or(c"", CString::as_c_str)
+    }
+
+    /// Where a name is looked up, and as what; `descriptor` says what a descriptor of the repetition is.
+    pub(super) fn looked_up(&self, name: Name, descriptor: impl Fn(u32) -> RawFd) -> (RawFd, &CStr) {
+        let (root, path) = self.of(name.place);
+        match name.at {
+            At::Map => (root, path),
+            At::Descriptor(on, left) => {
+                let rest = path.to_bytes_with_nul().get(left as usize..);
+                let rest = rest.and_then(|rest| CStr::from_bytes_with_nul(rest).ok());
+                (descriptor(on), rest.unwrap_or(path))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_looked_up_where_the_program_did() {
+        let root = MapRoot::open(Path::new("/")).unwrap();
+        let place = Place { map: 0, path: b"usr/lib/x".to_vec() };
+        let paths = Paths::new(vec![root], &[place]);
+        let name = Name { place: PlaceId(0), at: At::Descriptor(5, 8) };
+        assert_eq!(paths.looked_up(name, |on| on as RawFd + 100), (105, c"x"));
+        let (root, path) = paths.looked_up(Name { at: At::Map, ..name }, |_| -1);
+        assert!(root > 2 && path == c"usr/lib/x");
+        assert_eq!(paths.whole(PlaceId(0)), c"//usr/lib/x");
+    }
+}

@@ -1,0 +1,263 @@
+//! One task of a copy: makes the calls of its items, and judges what comes back.
+
+use std::os::fd::RawFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use iolag_backend::{CacheMaker, Completion, Request, Session};
+use iolag_model::{FailureCode, Operation};
+use iolag_trace::{Ask, Item};
+use rustix::io::Errno;
+use rustix::thread::{UnshareFlags, unshare_unsafe};
+
+use super::ask::{Answer, Call, Opening, close, unmap};
+use super::paths::Paths;
+use super::progress::Progress;
+
+/// As the length of an edge: what others do is waited for, and nothing else done.
+pub(super) const ONLY_WAITS: u64 = 1;
+/// As its number: all other tasks are waited for.
+pub(super) const ALL_OTHERS: u64 = u64::MAX;
+/// So many disagreements of a task are told in words; the others are counted.
+const TOLD_MAX: u32 = 20;
+
+/// What all tasks of a copy have together.
+#[derive(Debug)]
+pub(super) struct Shared<'a> {
+    pub paths: &'a Paths,
+    pub opening: Opening,
+    pub progress: Progress,
+    /// By number of the repetition: what a descriptor is in the tables of those who have it.
+    pub descriptors: Box<[AtomicI32]>,
+}
+
+impl Shared<'_> {
+    fn descriptor(&self, number: u32) -> RawFd {
+        self.descriptors.get(number as usize).map_or(-1, |known| known.load(Ordering::Acquire))
+    }
+
+    fn opened(&self, number: u32, descriptor: RawFd) {
+        if let Some(known) = self.descriptors.get(number as usize) {
+            known.store(descriptor, Ordering::Release);
+        }
+    }
+}
+
+/// Begins another task of the copy.
+pub(super) type Fork<'a> = dyn Fn(u32) -> Result<(), Errno> + Sync + 'a;
+
+/// One task.
+pub(super) struct ReplaySession<'a> {
+    items: &'a [Item],
+    shared: &'a Shared<'a>,
+    fork: &'a Fork<'a>,
+    /// Whether the task is to stop.
+    is_stopped: &'a (dyn Fn() -> bool + Sync),
+    caches: Option<Arc<dyn CacheMaker>>,
+    buffer: Vec<u8>,
+    prepared: Option<Call<'a>>,
+    left: Option<Answer>,
+    said: Option<String>,
+    told: u32,
+}
+
+impl<'a> ReplaySession<'a> {
+    /// That of a task with these items.
+    pub(super) fn new(
+        items: &'a [Item],
+        shared: &'a Shared<'a>,
+        fork: &'a Fork<'a>,
+        is_stopped: &'a (dyn Fn() -> bool + Sync),
+        caches: Option<Arc<dyn CacheMaker>>,
+    ) -> Self {
+        let bytes = items.iter().map(|item| item.ask.bytes()).max().unwrap_or(0);
+        // Written to, so that no page of it is touched for the first time while the clock runs.
+        let buffer = vec![0xff; usize::try_from(bytes).unwrap_or(usize::MAX)];
+        let (prepared, left, said, told) = (None, None, None, 0);
+        Self { items, shared, fork, is_stopped, caches, buffer, prepared, left, said, told }
+    }
+
+    fn item(&self, request: &Request) -> Option<&'a Item> {
+        self.items.get(usize::try_from(request.key.index).ok()?)
+    }
+
+    fn call(&self, ask: &Ask) -> Option<Call<'a>> {
+        let paths = self.shared.paths;
+        let on = |number: u32| self.shared.descriptor(number);
+        Some(match *ask {
+            Ask::Stat(name, flags) => {
+                let (at, path) = paths.looked_up(name, on);
+                Call::Stat(at, path, flags)
+            }
+            Ask::Statx(name, flags) => {
+                let (at, path) = paths.looked_up(name, on);
+                Call::Statx(at, path, flags)
+            }
+            Ask::Access(name, mode) => {
+                let (at, path) = paths.looked_up(name, on);
+                Call::Access(at, path, mode)
+            }
+            Ask::ReadLink(name, length) => {
+                let (at, path) = paths.looked_up(name, on);
+                Call::ReadLink(at, path, length)
+            }
+            Ask::Open(place, flags, _) => {
+                let (at, path) = paths.of(place);
+                Call::Open(at, path, flags, self.shared.opening)
+            }
+            Ask::StatFs(place) => Call::StatFs(paths.whole(place)),
+            Ask::ChangeDirectory(place) => Call::ChangeDirectory(paths.whole(place)),
+            Ask::TellDirectory => Call::TellDirectory,
+            Ask::ChangeDirectoryTo(number) => Call::ChangeDirectoryTo(on(number)),
+            Ask::Attributes(number) => Call::Attributes(on(number)),
+            Ask::StatFsOf(number) => Call::StatFsOf(on(number)),
+            Ask::Read(number, length, _) => Call::Read(on(number), length),
+            Ask::ReadAt(number, length, _, offset) => Call::ReadAt(on(number), length, offset),
+            Ask::Seek(number, offset, whence) => Call::Seek(on(number), offset, whence),
+            Ask::List(number, length) => Call::List(on(number), length),
+            Ask::Map(number, length, offset) => Call::Map(on(number), length, offset),
+            Ask::Flags(number) => Call::Flags(on(number)),
+            Ask::IsTerminal(number) => Call::IsTerminal(on(number)),
+            Ask::Duplicate(from, _, over) => {
+                Call::Duplicate(on(from), over.map(on).filter(|over| *over >= 0))
+            }
+            Ask::Close(ref all) => Call::Close(on(*all.first()?)),
+            Ask::Fork(_) | Ask::Execute(_) | Ask::Wait => return None,
+        })
+    }
+
+    /// Waits for others, and does what the item is if it is an edge.
+    fn edge(&self, request: &Request) -> Completion {
+        let progress = &self.shared.progress;
+        if request.key.index == ALL_OTHERS {
+            progress.wait_until(Progress::is_alone, self.is_stopped);
+            return Completion::ok(0);
+        }
+        let Some(item) = self.item(request) else { return Completion::failed(Errno::INVAL.into()) };
+        progress.wait_until(|progress| progress.is_done(&item.after), self.is_stopped);
+        if request.bytes == ONLY_WAITS || progress.is_over() || (self.is_stopped)() {
+            return Completion::ok(0);
+        }
+        match &item.ask {
+            Ask::Fork(task) => match (self.fork)(*task) {
+                Ok(()) => Completion::ok(0),
+                Err(errno) => Completion::failed(errno.into()),
+            },
+            Ask::Execute(closed) => {
+                // A program that is executed has a table of its own.
+                // SAFETY: the descriptors of a repetition are numbers, which mean the same in the copy.
+                let _ = unsafe { unshare_unsafe(UnshareFlags::FILES) };
+                closed
+                    .iter()
+                    .map(|number| self.shared.descriptor(*number))
+                    .filter(|on| *on >= 0)
+                    .for_each(close);
+                Completion::ok(0)
+            }
+            _ => Completion::ok(0),
+        }
+    }
+
+    /// What is to be known of an answer that is not the trace's.
+    #[cold]
+    fn disagree(&mut self, item: &Item, completion: Completion, came: String) -> Completion {
+        if self.told < TOLD_MAX {
+            self.told += 1;
+            let expected = match item.errno {
+                0 => "success".to_owned(),
+                errno => name_of(errno.into()),
+            };
+            self.said = Some(format!("{came}; the trace has {expected}{}", self.about(item)));
+        }
+        completion
+    }
+
+    fn about(&self, item: &Item) -> String {
+        let paths = self.shared.paths;
+        let path = match item.ask {
+            Ask::Stat(name, _) | Ask::Statx(name, _) | Ask::Access(name, _) | Ask::ReadLink(name, _) => {
+                paths.whole(name.place)
+            }
+            Ask::Open(place, ..) | Ask::StatFs(place) | Ask::ChangeDirectory(place) => paths.whole(place),
+            _ => return String::new(),
+        };
+        format!(": {}", iolag_trace::path_text(path.to_bytes()))
+    }
+
+    fn judged(&mut self, item: &Item, completion: Completion) -> Completion {
+        let errno = completion.code.errno().unwrap_or(0);
+        let expected = i32::from(item.errno);
+        if errno != expected {
+            return match errno {
+                0 => {
+                    let completion = Completion { code: FailureCode::from_errno(libc::EEXIST), ..completion };
+                    self.disagree(item, completion, "it succeeded".to_owned())
+                }
+                errno => self.disagree(item, completion, name_of(errno)),
+            };
+        }
+        let traced = match item.ask {
+            Ask::Read(_, _, traced) | Ask::ReadAt(_, _, traced, _) if errno == 0 => traced,
+            _ => completion.bytes,
+        };
+        if completion.bytes == traced {
+            return Completion::ok(completion.bytes);
+        }
+        let completion = Completion::partly(completion.bytes, FailureCode::SHORT);
+        let came = format!("{} bytes came, of {traced} then", completion.bytes);
+        self.disagree(item, completion, came)
+    }
+
+    /// What the next items need of an answer.
+    fn keep(&self, item: &Item, answer: &Answer) {
+        answer.mapping.into_iter().for_each(unmap);
+        let Some(descriptor) = answer.opened else { return };
+        match item.ask {
+            Ask::Open(_, _, Some(number)) | Ask::Duplicate(_, number, _) if item.errno == 0 => {
+                self.shared.opened(number, descriptor);
+            }
+            _ => close(descriptor),
+        }
+    }
+}
+
+/// `ENOENT`, as far as names of errors are known; else its number.
+fn name_of(errno: i32) -> String {
+    FailureCode::from_errno(errno).to_string()
+}
+
+impl Session for ReplaySession<'_> {
+    #[inline]
+    fn prepare(&mut self, request: &Request) {
+        self.prepared = match request.operation {
+            Operation::Edge => None,
+            _ => self.item(request).and_then(|item| self.call(&item.ask)),
+        };
+    }
+
+    #[inline]
+    fn execute(&mut self, request: &Request) -> Completion {
+        let Some(call) = &self.prepared else {
+            return match (request.operation, &self.caches) {
+                (Operation::Edge, _) => self.edge(request),
+                (operation, Some(caches)) if operation.is_of_caches() => caches.make(operation),
+                _ => Completion::failed(Errno::OPNOTSUPP.into()),
+            };
+        };
+        let answer = call.make(&mut self.buffer);
+        let completion = answer.completion;
+        self.left = Some(answer);
+        completion
+    }
+
+    #[inline]
+    fn inspect(&mut self, request: &Request, completion: Completion) -> Completion {
+        let (Some(answer), Some(item)) = (self.left.take(), self.item(request)) else { return completion };
+        self.keep(item, &answer);
+        self.judged(item, completion)
+    }
+
+    fn message(&mut self) -> Option<String> {
+        self.said.take()
+    }
+}

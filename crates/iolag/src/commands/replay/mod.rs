@@ -1,0 +1,158 @@
+//! `iolag replay`: a traced program, asked again by one or many copies.
+
+mod places;
+mod trace;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use iolag_conduct::{
+    Answer, ExitCode, Failure, Keeper, LookedAt, Patience, Prepared, ReadToRepeat, Repeated, ReplayOptions,
+    absolute, ask_all_patiently, become_keeper, look_for_paths, plan_replay, replay_scope,
+};
+use iolag_model::{Nanoseconds, ReplayCoverage, counted, format_bytes, one_line};
+
+use self::places::Places;
+use crate::args::{BenchPlaces, Common, MetadataForm, Replay};
+use crate::commands::bench::conducting::{conduct, limits, planned};
+use crate::commands::{store_of, typed};
+use crate::output;
+
+/// Looking for all paths may take as long as this, as long as there are answers.
+const LOOKING: Nanoseconds = Nanoseconds::from_seconds(3600);
+/// More look-ups that would come back otherwise are no repetition.
+const AGREEMENT_MIN: f64 = 0.99;
+
+/// Runs the command.
+///
+/// # Errors
+/// If nothing can be measured.
+pub fn run(options: &Replay, common: &Common) -> Result<ExitCode, Failure> {
+    if options.bench.campaign.format == MetadataForm::MdWorkbench {
+        return Err(Failure::usage(
+            "--format md-workbench is for iolag bench metadata: choose text, csv or json",
+        ));
+    }
+    if let Some(directory) = &options.prepare {
+        return prepare(&options.trace, directory, common);
+    }
+    let places = Places::of(options)?;
+    let scope = replay_scope(&places.base, &places.maps, &options.only)?;
+    let bench = BenchPlaces { targets: places.targets.clone(), clients: options.copies.clone() };
+    let bench = planned(&bench, &options.bench)?;
+    let located = trace::Wanted::of(&options.trace, common)?;
+    let keeper: Keeper = become_keeper(store_of(common), typed())?;
+    let read = located.read(&scope)?;
+    read.doubt.iter().for_each(|doubt| output::notice(common, doubt));
+    refuse_nothing(&read.repetition.coverage, &options.trace, &places)?;
+    let looked = look(&places, &read, bench.deadline)?;
+    let mut repeated = Vec::with_capacity(places.targets.len());
+    for (target, looked) in places.targets.iter().zip(&looked) {
+        let mut repetition = read.repetition.clone();
+        looked.apply(&mut repetition);
+        tell_coverage(&repetition.coverage, &target.to_string(), common);
+        if options.check {
+            check(looked, &target.to_string(), common)?;
+        }
+        repeated.push(Repeated { target: target.clone(), repetition: Arc::new(repetition) });
+    }
+    let replay = ReplayOptions {
+        trace: options.trace.clone(),
+        base: places.base.clone(),
+        maps: places.maps.clone(),
+        only: options.only.clone(),
+        timing: options.timing,
+        speed: options.speed,
+        stagger: options.start,
+        terms: options.asked.terms(),
+        kill_after: options.kill_after,
+    };
+    let campaign = plan_replay(bench, &replay, read.program.as_deref(), &repeated, &limits())?;
+    conduct(campaign, &keeper, &options.bench.campaign, common)
+}
+
+/// Makes a skeleton.
+fn prepare(trace: &str, directory: &Path, common: &Common) -> Result<ExitCode, Failure> {
+    let directory = absolute(directory);
+    let wanted = trace::Wanted::of(trace, common)?;
+    become_keeper(store_of(common), typed())?;
+    let Prepared { directories, files, bytes, links, program } = wanted.prepare(&directory)?;
+    let program = program.map_or_else(|| "the program".to_owned(), |program| one_line(&program));
+    let shown = one_line(&directory.display().to_string());
+    Ok(output::print(&format!(
+        "{shown} has what {program} found: {}, {} of {} in all, which hold nothing, and {}.\n\
+         iolag replay {} {shown} repeats it there.\n",
+        counted(directories, "directory", "directories"),
+        counted(files, "file", "files"),
+        format_bytes(bytes),
+        counted(links, "link", "links"),
+        one_line(trace)
+    )))
+}
+
+/// A map that maps nothing measures nothing.
+fn refuse_nothing(coverage: &ReplayCoverage, trace: &str, places: &Places) -> Result<(), Failure> {
+    let trace = one_line(trace);
+    if coverage.traced == 0 {
+        return Err(Failure::usage(format!(
+            "the trace {trace} has no call on files{}: there is nothing to repeat",
+            if places.is_restricted { " in what --only names" } else { "" }
+        )));
+    }
+    if coverage.repeated == 0 {
+        let example = coverage.left_out.first().map_or("", |left| left.example.as_str());
+        return Err(Failure::usage(format!(
+            "of {} calls on files in the trace {trace} none lies in what is mapped ({}); the program asked for {}: map the directory that it lies in",
+            coverage.traced,
+            one_line(&places.mapped()),
+            one_line(example)
+        )));
+    }
+    Ok(())
+}
+
+fn tell_coverage(coverage: &ReplayCoverage, target: &str, common: &Common) {
+    if !coverage.is_enough() {
+        output::notice(
+            common,
+            &format!(
+                "in {}, {} of {} calls on files that were traced are repeated: of less than 95 % every run is void",
+                one_line(target),
+                coverage.repeated,
+                coverage.traced
+            ),
+        );
+    }
+}
+
+/// Looks, in each target, for what the program asked for.
+fn look(places: &Places, read: &ReadToRepeat, deadline: Nanoseconds) -> Result<Vec<LookedAt>, Failure> {
+    let directories = places.directories()?;
+    let patience = Patience { deadline, in_all: LOOKING };
+    let answers = ask_all_patiently("scout", &directories, patience, |directory, steps| {
+        look_for_paths(&read.repetition, directory, &places.maps, steps)
+    })?;
+    let found = |(answer, directory): (Answer<Result<LookedAt, String>>, &std::path::PathBuf)| match answer {
+        Answer::Given(looked) => looked.map_err(Failure::unusable),
+        Answer::None { age, .. } => Err(Failure::unusable(format!(
+            "{} does not answer: looking for what the program asked for has waited for {age}",
+            directory.display()
+        ))),
+    };
+    answers.into_iter().zip(&directories).map(found).collect()
+}
+
+fn check(looked: &LookedAt, target: &str, common: &Common) -> Result<(), Failure> {
+    let target = one_line(target);
+    let LookedAt { looked_up, differing, told, .. } = looked;
+    let examples = if told.is_empty() { String::new() } else { format!(" ({})", one_line(&told.join("; "))) };
+    let sentence =
+        format!("in {target}, {differing} of {looked_up} look-ups would not come back as they did{examples}");
+    if looked.agreement() < AGREEMENT_MIN {
+        return Err(Failure::unusable(format!(
+            "{sentence}: that is not what the program found; complete the directory, or map another one"
+        )));
+    }
+    output::notice(common, &sentence);
+    Ok(())
+}

@@ -1,0 +1,239 @@
+//! `iolag replay`: programs that were traced, asked again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use iolag_fixtures::{current_test, skip};
+use serde_json::Value;
+
+use crate::support::{Scene, assert_says, wait_until};
+use crate::trace::may_trace;
+
+/// A trace made of text that strace might have written.
+fn trace_of(scene: &Scene, text: &str) -> String {
+    let (from, to) = (scene.path().join("x.strace"), scene.path().join("x.iolag"));
+    fs::write(&from, text).unwrap();
+    let done = scene.run(&["trace", "--from", from.to_str().unwrap(), "-o", to.to_str().unwrap()]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    to.to_str().unwrap().to_owned()
+}
+
+/// Traces a command, in this directory, into a file.
+fn traced(scene: &Scene, directory: &Path, command: &[&str]) -> String {
+    let to = scene.path().join("traced.iolag").to_str().unwrap().to_owned();
+    let words = [&["trace", "-o", &to, "--"], command].concat();
+    let done = scene.command(&words).current_dir(directory).output().unwrap();
+    assert!(done.status.success(), "{done:?}");
+    to
+}
+
+fn prepared(scene: &Scene, trace: &str) -> PathBuf {
+    let skeleton = scene.path().join("skeleton");
+    let done = scene.run(&["replay", trace, "--prepare", skeleton.to_str().unwrap()]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert_says(&done.stdout, &[" has what ", "repeats it there."]);
+    skeleton
+}
+
+/// Replays on a skeleton, by two copies: what came of it, as JSON.
+fn replayed(scene: &Scene, trace: &str, more: &[&str]) -> Value {
+    let skeleton = prepared(scene, trace);
+    let words = ["replay", trace, skeleton.to_str().unwrap(), "--copies", "2", "--format", "json"];
+    let done = scene.run(&[words.as_slice(), more].concat());
+    assert_eq!(done.code, Some(0), "{done:?}");
+    serde_json::from_str(&done.stdout).unwrap()
+}
+
+/// That it did what the program did: 99 % agree, 95 % are repeated.
+fn assert_repeated(run: &Value) {
+    let (agreement, coverage) = (&run["agreement"], &run["coverage"]);
+    let share = |part: &Value, all: &Value| part.as_f64().unwrap() / all.as_f64().unwrap();
+    assert!(share(&agreement["agreed"], &agreement["calls"]) >= 0.99, "{agreement}: {}", run["findings"]);
+    assert!(share(&coverage["repeated"], &coverage["traced"]) >= 0.95, "{coverage}");
+    assert_eq!(run["void"].as_array().unwrap().len(), 0);
+    assert_eq!(run["copies"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn git_is_repeated_on_a_skeleton() {
+    if !may_trace() {
+        return;
+    }
+    let scene = Scene::new();
+    let work = scene.target();
+    fs::create_dir_all(work.join("a/b")).unwrap();
+    (0..50).for_each(|file| fs::write(work.join(format!("a/b/{file}")), "x").unwrap());
+    for words in [&["init", "-q"][..], &["add", "."]] {
+        let done =
+            Command::new("git").args(words).current_dir(&work).env("HOME", scene.home()).status().unwrap();
+        assert!(done.success());
+    }
+    let trace = traced(&scene, &work, &["git", "--no-optional-locks", "status"]);
+    assert_repeated(&replayed(&scene, &trace, &[]));
+    scene.assert_nobody_is_left();
+}
+
+#[test]
+fn a_shell_script_with_pipes_is_repeated_on_a_skeleton() {
+    if !may_trace() {
+        return;
+    }
+    let scene = Scene::new();
+    let script = "for i in 1 2 3; do ls /usr/lib | sort | head -3 | cat; done > /dev/null; cat /etc/passwd | (read line; :)";
+    let trace = traced(&scene, &scene.target(), &["sh", "-c", script]);
+    let run = replayed(&scene, &trace, &["--timing", "gaps", "--speed", "10"]);
+    assert_repeated(&run);
+    assert!(run["tasks"].as_u64().unwrap() > 10, "{run}");
+}
+
+#[test]
+fn an_import_of_numpy_is_repeated_on_a_skeleton() {
+    if !may_trace() {
+        return;
+    }
+    // The runner has one with packages.
+    let python = std::env::var("IOLAG_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let has_numpy = Command::new(&python).args(["-c", "import numpy"]).output();
+    if !has_numpy.is_ok_and(|done| done.status.success()) {
+        return skip(&current_test(), "numpy is not installed");
+    }
+    let scene = Scene::new();
+    let trace = traced(&scene, &scene.target(), &[&python, "-c", "import numpy"]);
+    let run = replayed(&scene, &trace, &["--start", "staggered"]);
+    assert_repeated(&run);
+    let found_nothing = |text: &str| run["stages"].to_string().contains(text);
+    assert!(found_nothing("call.stat") && found_nothing("call.open"));
+}
+
+const SMALL: &str = "\
+1 stat(\"/site/a\", {st_mode=S_IFREG|0644, st_size=5, ...}) = 0
+1 stat(\"/site/absent\", 0x1) = -1 ENOENT (No such file or directory)
+1 openat(AT_FDCWD, \"/site/a\", O_RDONLY) = 3
+1 read(3, \"\"..., 4096) = 5
+1 read(3, \"\"..., 4096) = 0
+1 close(3) = 0
+";
+
+#[test]
+fn what_cannot_be_repeated_is_refused_in_one_sentence() {
+    let scene = Scene::new();
+    let trace = trace_of(&scene, SMALL);
+    let target = scene.target().to_str().unwrap().to_owned();
+    for (words, code, expected) in [
+        (vec!["replay", &trace], 2, "nothing says where to repeat it"),
+        (vec!["replay", "/no/such.iolag", &target], 3, "cannot open the run"),
+        (vec!["replay", &trace, "/no/such/directory"], 3, "cannot open /no/such/directory"),
+        (vec!["replay", &trace, "--map", "/other=/tmp"], 2, "none lies in what is mapped (/other)"),
+        (vec!["replay", &trace, "--map", "/site=/proc"], 3, "never repeated in /proc"),
+        (vec!["replay", &trace, "--map", "site=/tmp"], 2, "has to begin with a slash"),
+        (vec!["replay", &trace, "--map", "/site"], 2, "expected FROM=TO"),
+        (vec!["replay", &trace, &target, "--only", "/elsewhere"], 2, "in what --only names"),
+        (vec!["replay", &trace, "memory:"], 2, "name a directory"),
+        (vec!["replay", &trace, &target, "--speed", "2"], 2, "as soon as possible is as fast as it gets"),
+        (vec!["replay", &trace, &target, "--caches", "warm"], 2, "--caches warm would read"),
+        (vec!["replay", &trace, &target, "--bystander"], 2, "iolag ping DIR"),
+        (vec!["replay", &trace, &target, "--check"], 3, "look-ups would not come back as they did"),
+        (vec!["replay", &trace, "--prepare", &target, "--map", "/a=/b"], 2, "cannot be used with"),
+    ] {
+        let done = scene.run(&words);
+        assert_eq!(done.code, Some(code), "{words:?}: {done:?}");
+        assert_says(&done.stderr, &[expected]);
+    }
+    fs::write(scene.target().join("x"), "").unwrap();
+    let done = scene.run(&["replay", &trace, "--prepare", &target]);
+    assert_eq!(done.code, Some(3), "{done:?}");
+    assert_says(&done.stderr, &["is not empty: name a directory that is not there yet"]);
+    scene.assert_nobody_is_left();
+}
+
+#[test]
+fn a_directory_without_the_files_makes_a_run_void() {
+    let scene = Scene::new();
+    let trace = trace_of(&scene, SMALL);
+    let target = scene.target().to_str().unwrap().to_owned();
+    let done = scene.run(&["replay", &trace, "--map", &format!("/site={target}")]);
+    assert_eq!(done.code, Some(4), "{done:?}");
+    let told = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_says(&told, &["5 of 6 calls came back otherwise than then: 16.6 % agree.", "This run is void"]);
+    assert_says(&done.stderr, &["not found (errno 2); the trace has success: ", "/target/a"]);
+    // The same with what the program found.
+    fs::write(scene.target().join("a"), "12345").unwrap();
+    let done = scene.run(&["replay", &trace, "--map", &format!("/site={target}"), "--check"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert_says(&done.stderr, &["0 of 3 look-ups would not come back as they did"]);
+    assert_says(&done.stdout, &["All 6 calls came back as they did then."]);
+}
+
+#[test]
+fn copies_and_targets_are_a_campaign() {
+    let scene = Scene::new();
+    let trace = trace_of(&scene, SMALL);
+    let maps: Vec<String> = ["one", "two"]
+        .iter()
+        .map(|name| {
+            let target = scene.target().join(name);
+            fs::create_dir(&target).unwrap();
+            fs::write(target.join("a"), "12345").unwrap();
+            format!("/site={}", target.display())
+        })
+        .collect();
+    let words = ["replay", &trace, "--map", &maps[0], "--map", &maps[1], "--copies", "1,2", "--repeat", "2"];
+    let done = scene.run(&[words.as_slice(), &["--format", "json", "--judge", "10s"]].concat());
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let document: Value = serde_json::from_str(&done.stdout).unwrap();
+    let runs = document.as_array().unwrap();
+    assert_eq!(runs.len(), 8);
+    for run in runs {
+        let copies = run["copies"].as_array().unwrap().len() as u64;
+        assert_eq!(run["run"]["coordinates"]["copies"], copies.to_string());
+        assert_eq!(run["judgement"]["over"], 0);
+    }
+}
+
+/// A call each 50 ms for a minute.
+fn slow_program() -> String {
+    (0..1200).map(|call| {
+        let (second, part) = (1_700_000_000 + call / 20, call % 20 * 50);
+        format!("1 {second}.{part:03}000 stat(\"/site/a\", {{st_mode=S_IFREG|0644, st_size=5, ...}}) = 0 <0.000010>\n")
+    })
+    .collect()
+}
+
+#[test]
+fn ctrl_c_in_mid_sweep_ends_all_copies_and_keeps_what_was_measured() {
+    let scene = Scene::new();
+    let trace = trace_of(&scene, &slow_program());
+    fs::write(scene.target().join("a"), "12345").unwrap();
+    let map = format!("/site={}", scene.target().display());
+    let words =
+        ["replay", &trace, "--map", &map, "--copies", "3,2", "--timing", "gaps", "--order", "sequential"];
+    let mut running = scene.start(&words);
+    running.wait_for("repeating ");
+    assert!(wait_until(crate::support::PATIENCE, || scene.processes().len() >= 5), "{:?}", scene.processes());
+    // The minute that it takes has begun.
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    running.signal(libc::SIGINT);
+    let done = running.finish();
+    assert_eq!(done.code, Some(4), "{done:?}");
+    assert_says(&done.stderr, &["1 further run is left out"]);
+    let told = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_says(&told, &["incomplete: interrupted (Ctrl-C)"]);
+    // On a machine that is very busy they have not begun.
+    let is_told = ["were stopped before their end", "No copy began"].iter().any(|text| told.contains(text));
+    assert!(is_told, "{told}");
+    scene.assert_nobody_is_left();
+    assert_eq!(scene.run(&["show", "last"]).code, Some(0));
+}
+
+#[test]
+fn a_copy_that_takes_too_long_is_ended_and_judged() {
+    let scene = Scene::new();
+    let trace = trace_of(&scene, &slow_program());
+    fs::write(scene.target().join("a"), "12345").unwrap();
+    let map = format!("/site={}", scene.target().display());
+    let limits = ["--kill-after", "300ms", "--judge", "300ms", "--copies", "2", "--timing", "exact"];
+    let done = scene.run(&[&["replay", &trace, "--map", &map], limits.as_slice()].concat());
+    assert_eq!(done.code, Some(4), "{done:?}");
+    assert_says(&done.stdout, &["2 of 2 copies took longer than 300ms", "ended when their time was up"]);
+}
