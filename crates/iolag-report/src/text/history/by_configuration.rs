@@ -29,12 +29,17 @@ impl Page<'_> {
     fn task_by_day(&self, task: &TaskByDay) -> String {
         let mean = mean_column(task);
         let right = Side::Right;
-        let mut names = columns([("configuration", Side::Left), ("day", Side::Left), ("n", right)]);
+        let mut names = columns([("", Side::Left), ("n", right)]);
         names.push((mean.into(), right));
         names.extend(columns([("median", right), ("past deadline", right)]));
         let mut table = Table::new(vec![ColumnGroup { title: String::new(), columns: names }]);
         let (rows, left_out) = day_rows(task, DAYS_MOST);
-        rows.into_iter().for_each(|row| table.row(row.into_iter().map(Cell::new).collect()));
+        for [configuration, day, cells @ ..] in rows {
+            if !configuration.is_empty() {
+                table.section(&configuration);
+            }
+            table.row(std::iter::once(format!("  {day}")).chain(cells).map(Cell::new).collect());
+        }
         let more = left_out
             .map_or_else(String::new, |what| self.item(2, &format!("{what} more are in --json FILE")));
         self.heading(&days_title(task), DAYS_EXPLANATION) + &table.render(self.colour) + &more
