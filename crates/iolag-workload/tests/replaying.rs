@@ -179,7 +179,7 @@ fn a_family_is_repeated_in_its_order_with_its_descriptors() {
         assert_eq!(reads, [(1, 4), (1, 5000), (1, 0), (0, 6)]);
         assert_eq!(of(&samples, Operation::CallAccess).len(), 1, "what was to be executed is looked up");
         let stage = of(&samples, Operation::Stage)[0];
-        let last = samples.iter().filter(|sample| sample.operation() == Operation::CallStat).last().unwrap();
+        let last = samples.iter().rfind(|sample| sample.operation() == Operation::CallStat).unwrap();
         assert!(stage.start.after(stage.duration) >= last.start.after(last.duration));
         assert_eq!(of(&samples, Operation::Stage).len(), 1, "a copy is one");
     }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use iolag_analysis::Standing;
 use iolag_backend::{PlaceProof, Target};
 use iolag_model::{
-    ClientId, ClientRecord, MonotonicClock, Order, RunId, RunRecord, RunSpec, TargetIndex, TargetRecord,
-    Trust, counted,
+    ClientId, ClientRecord, MonotonicClock, Order, ReplayTiming, RunId, RunRecord, RunSpec, TargetIndex,
+    TargetRecord, Trust, counted,
 };
 use iolag_workload::workload;
 
@@ -424,15 +424,17 @@ fn doubts(campaign: &Campaign, point: &Point) -> Vec<Trust> {
     let (clients, processors) =
         (point.spec.clients, std::thread::available_parallelism().map_or(1, usize::from) as u32);
     let crew = point.crew;
+    let is_hurried = point.spec.workload.replay().is_some_and(|replay| replay.timing == ReplayTiming::Asap);
     let crowded = || Trust {
         doubt: format!(
             "{clients} {} share {processors} processors: they wait for each other, not only for the storage",
             crew.coordinate()
         ),
         advice: format!(
-            "compare with {} {processors}; use more nodes for more {}",
+            "compare with {} {processors}; use more nodes for more {}{}",
             crew.option(),
-            crew.coordinate()
+            crew.coordinate(),
+            if is_hurried { ", or pause as the program did (--timing gaps)" } else { "" }
         ),
     };
     let in_sequence = || {

@@ -87,6 +87,11 @@ impl Repetition {
     }
 }
 
+/// Programs ask for more than there is; of that so much may come.
+const ROOM: u64 = 1 << 20;
+/// No call moves more (read(2): 0x7ffff000 bytes).
+const BYTES_MAX: u64 = 0x7fff_f000;
+
 /// A path, by its place in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PlaceId(pub u32);
@@ -211,13 +216,13 @@ pub enum Ask {
 }
 
 impl Ask {
-    /// Bytes that are moved at most.
-    pub const fn bytes(&self) -> u64 {
+    /// Bytes that it needs room for: as many as were asked for, but not many more than came.
+    pub fn bytes(&self) -> u64 {
         match self {
-            Self::Read(_, asked, _)
-            | Self::ReadAt(_, asked, _, _)
-            | Self::List(_, asked)
-            | Self::ReadLink(_, asked) => *asked,
+            Self::Read(_, asked, came) | Self::ReadAt(_, asked, came, _) => {
+                (*asked).min((*came).max(ROOM)).min(BYTES_MAX)
+            }
+            Self::List(_, asked) | Self::ReadLink(_, asked) => (*asked).min(ROOM),
             _ => 0,
         }
     }

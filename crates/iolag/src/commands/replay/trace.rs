@@ -8,13 +8,15 @@ use iolag_conduct::{
     Answer, ExitCode, Failure, Patience, Prepared, ReadToRepeat, ReplayScope, STORE_DEADLINE, ask,
     ask_all_patiently, prepare_skeleton, read_to_repeat,
 };
-use iolag_model::{Nanoseconds, one_line};
+use iolag_model::{Nanoseconds, format_count, one_line};
 
 use crate::args::Common;
 use crate::commands::Located;
 use crate::commands::runs::opening;
 use crate::commands::trace::file;
 
+/// Each copy has all of them in memory.
+const CALLS_MAX: u64 = 2_000_000;
 /// Making a skeleton may take as long as this, as long as something is made.
 const PREPARING: Nanoseconds = Nanoseconds::from_seconds(24 * 3600);
 
@@ -78,7 +80,18 @@ impl Wanted {
 
     fn read_here(&self, scope: &ReplayScope) -> Result<ReadToRepeat, Failure> {
         let unreadable = |error: &dyn std::fmt::Display| self.unreadable(error);
-        read_to_repeat(BufReader::new(self.open()?), scope.clone()).map_err(|error| unreadable(&error))
+        let read = read_to_repeat(BufReader::new(self.open()?), scope.clone())
+            .map_err(|error| unreadable(&error))?;
+        let calls = read.repetition.items();
+        if calls > CALLS_MAX {
+            return Err(Failure::usage(format!(
+                "the trace {} has {} calls to repeat, and at most {} can be: restrict it with --only, or trace a part",
+                one_line(&self.name),
+                format_count(calls),
+                format_count(CALLS_MAX)
+            )));
+        }
+        Ok(read)
     }
 
     fn unreadable(&self, error: &dyn std::fmt::Display) -> Failure {
