@@ -9,7 +9,6 @@ use std::os::fd::RawFd;
 
 use iolag_backend::Completion;
 use iolag_model::FailureCode;
-use rustix::io::Errno;
 
 /// What is asked, with everything that it needs.
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +17,7 @@ pub(super) enum Call<'a> {
     Statx(RawFd, &'a CStr, u32),
     Access(RawFd, &'a CStr, u32),
     ReadLink(RawFd, &'a CStr, u64),
-    Open(RawFd, &'a CStr, u32, Opening),
+    Open(RawFd, &'a CStr, u32),
     StatFs(&'a CStr),
     ChangeDirectory(&'a CStr),
     TellDirectory,
@@ -35,15 +34,6 @@ pub(super) enum Call<'a> {
     /// With what it is to be a copy in the place of, if there is something.
     Duplicate(RawFd, Option<RawFd>),
     Close(RawFd),
-}
-
-/// How files are opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Opening {
-    /// The kernel sees to it that nothing leads out of the map (openat2(2)).
-    Beneath,
-    /// It cannot: what leads out of it was left out before.
-    ByName,
 }
 
 /// What came back, and what it left.
@@ -101,9 +91,7 @@ impl Call<'_> {
                 Self::ReadLink(at, path, length) => {
                     libc::readlinkat(at, path.as_ptr(), data.cast(), room(length)) as i64
                 }
-                Self::Open(at, path, flags, opening) => {
-                    return opened(open(at, path, flags_here(flags), opening));
-                }
+                Self::Open(at, path, flags) => return opened(open(at, path, flags_here(flags))),
                 Self::StatFs(path) => {
                     let mut record = MaybeUninit::<libc::statfs>::uninit();
                     libc::statfs(path.as_ptr(), record.as_mut_ptr()).into()
@@ -166,7 +154,7 @@ fn opened(done: c_long) -> Answer {
     Answer { completion, opened, mapping: None }
 }
 
-unsafe fn open(at: RawFd, path: &CStr, flags: c_int, opening: Opening) -> c_long {
+unsafe fn open(at: RawFd, path: &CStr, flags: c_int) -> c_long {
     /// struct open_how of openat2(2).
     #[repr(C)]
     struct How {
@@ -176,14 +164,9 @@ unsafe fn open(at: RawFd, path: &CStr, flags: c_int, opening: Opening) -> c_long
     }
     // SAFETY: as the caller promises; the record is the kernel's, and as long as it is told.
     unsafe {
-        match opening {
-            Opening::Beneath => {
-                let resolve = libc::RESOLVE_BENEATH | libc::RESOLVE_NO_MAGICLINKS;
-                let how = How { flags: flags as u64, mode: 0, resolve };
-                libc::syscall(libc::SYS_openat2, at, path.as_ptr(), &raw const how, size_of::<How>())
-            }
-            Opening::ByName => libc::openat(at, path.as_ptr(), flags).into(),
-        }
+        let resolve = libc::RESOLVE_BENEATH | libc::RESOLVE_NO_MAGICLINKS;
+        let how = How { flags: flags as u64, mode: 0, resolve };
+        libc::syscall(libc::SYS_openat2, at, path.as_ptr(), &raw const how, size_of::<How>())
     }
 }
 
@@ -198,24 +181,6 @@ unsafe fn mapped(on: RawFd, length: usize, offset: i64) -> Answer {
             opened: None,
             mapping: Some((address.expose_provenance(), length)),
         },
-    }
-}
-
-/// How files can be opened below this directory.
-pub(super) fn opening_below(root: RawFd) -> Opening {
-    // SAFETY: a path that ends with zero; what it opens is closed.
-    let probed = unsafe { open(root, c".", libc::O_PATH | libc::O_CLOEXEC, Opening::Beneath) };
-    match RawFd::try_from(probed) {
-        Ok(new) if new >= 0 => {
-            close(new);
-            Opening::Beneath
-        }
-        _ if Errno::from_raw_os_error(std::io::Error::last_os_error().raw_os_error().unwrap_or(0))
-            == Errno::NOSYS =>
-        {
-            Opening::ByName
-        }
-        _ => Opening::Beneath,
     }
 }
 
@@ -252,7 +217,7 @@ mod tests {
         std::fs::write(directory.path().join("file"), "text").unwrap();
         let fifo = directory.path().join("fifo");
         rustix::fs::mknodat(CWD, &fifo, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0).unwrap();
-        let open = |path| make(Call::Open(root.as_raw_fd(), path, 0, opening_below(root.as_raw_fd())));
+        let open = |path| make(Call::Open(root.as_raw_fd(), path, 0));
         assert_eq!(errno(open(c"out")), Some(libc::EXDEV));
         assert_eq!(errno(open(c"../x")), Some(libc::EXDEV));
         for path in [c"in", c"fifo"] {
@@ -273,7 +238,7 @@ mod tests {
         std::os::unix::fs::symlink("file", directory.path().join("link")).unwrap();
         let mut buffer = vec![0; 4096];
         let mut make = |call: Call<'_>| call.make(&mut buffer);
-        let file = make(Call::Open(at, c"file", 0o2_000_000, Opening::ByName)).opened.unwrap();
+        let file = make(Call::Open(at, c"file", 0o2_000_000)).opened.unwrap();
         let bytes = |answer: Answer| (answer.completion.is_ok(), answer.completion.bytes);
         assert_eq!(bytes(make(Call::Read(file, 4))), (true, 4));
         assert_eq!(bytes(make(Call::ReadAt(file, 100, 8))), (true, 2));

@@ -8,11 +8,10 @@ use std::thread::{self, Scope, ScopedJoinHandle};
 
 use iolag_backend::CacheMaker;
 use iolag_model::{CacheState, Clock, Coordinator, Recorder, StageRecord};
-use iolag_trace::{PlaceId, Repetition, Sharing};
+use iolag_trace::{Repetition, Sharing};
 use rustix::io::Errno;
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-use super::ask::opening_below;
 use super::client::{ReplayClient, ReplayPace};
 use super::paths::Paths;
 use super::progress::Progress;
@@ -68,13 +67,11 @@ pub fn run_copy<P: ProcessorClocks>(
     coordinator: &impl Coordinator,
     clock: &impl Clock,
 ) -> Result<DriveEnd, DriveError> {
-    let (root, _) = copy.paths.of(PlaceId(0));
     let tasks = copy.repetition.tasks.len();
     let running = Running {
         copy,
         shared: Shared {
             paths: &copy.paths,
-            opening: opening_below(root),
             progress: Progress::new(tasks),
             descriptors: (0..copy.repetition.descriptors).map(|_| AtomicI32::new(-1)).collect(),
         },

@@ -10,7 +10,7 @@ use iolag_trace::{Ask, Item};
 use rustix::io::Errno;
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-use super::ask::{Answer, Call, Opening, close, unmap};
+use super::ask::{Answer, Call, close, unmap};
 use super::paths::Paths;
 use super::progress::Progress;
 
@@ -25,7 +25,6 @@ const TOLD_MAX: u32 = 20;
 #[derive(Debug)]
 pub(super) struct Shared<'a> {
     pub paths: &'a Paths,
-    pub opening: Opening,
     pub progress: Progress,
     /// By number of the repetition: what a descriptor is in the tables of those who have it.
     pub descriptors: Box<[AtomicI32]>,
@@ -103,7 +102,7 @@ impl<'a> ReplaySession<'a> {
             }
             Ask::Open(place, flags, _) => {
                 let (at, path) = paths.of(place);
-                Call::Open(at, path, flags, self.shared.opening)
+                Call::Open(at, path, flags)
             }
             Ask::StatFs(place) => Call::StatFs(paths.whole(place)),
             Ask::ChangeDirectory(place) => Call::ChangeDirectory(paths.whole(place)),

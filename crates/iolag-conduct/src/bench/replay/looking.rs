@@ -77,7 +77,7 @@ type Found = Result<FileType, Errno>;
 /// Looks for all paths of a repetition in a target.
 ///
 /// # Errors
-/// If a directory that is asked cannot be opened, or is what the kernel tells: a sentence.
+/// If a directory that is asked cannot be opened, or is what the kernel tells, or if this system cannot keep what is opened within it: a sentence.
 pub fn look_for_paths(
     repetition: &Repetition,
     target: &Path,
@@ -136,6 +136,11 @@ fn open_root(path: &PathBuf) -> Result<OwnedFd, String> {
     let kind = rustix::fs::fstatfs(&opened).map_err(unusable)?.f_type;
     let is_told_by_kernel =
         [libc::PROC_SUPER_MAGIC, libc::SYSFS_MAGIC].contains(&kind) || path.starts_with("/dev/pts");
+    // What may be opened cannot be known before it is: it must not lead out, whoever changes what meanwhile.
+    if find(&opened, b".", OFlags::empty()) == Err(Errno::NOSYS) {
+        return Err("this system cannot keep what is opened within a directory (openat2, of Linux 5.6, or a container that allows it): a program cannot be repeated here"
+            .to_owned());
+    }
     match is_told_by_kernel || path == Path::new("/dev") {
         true => Err(format!(
             "{} is no storage: a program is never repeated in /proc, /sys or /dev",
