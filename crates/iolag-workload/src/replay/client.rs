@@ -13,6 +13,7 @@ use iolag_backend::{ObjectKey, Request};
 use iolag_model::{Meeting, MonotonicTime, Nanoseconds, Operation, ReplaySpec, ReplayTiming, StageIndex};
 use iolag_trace::{Ask, Item};
 
+use super::progress::Over;
 use super::session::{ALL_OTHERS, ONLY_WAITS, Shared};
 use crate::processors::{ProcessorClocks, ProcessorMeter, ProcessorTimes};
 use crate::{Client, Done, Step};
@@ -167,7 +168,7 @@ impl<'a, P: ProcessorClocks> ReplayClient<'a, P> {
 
     /// The time is up: the first task says so, the others do nothing more.
     fn time_out(&mut self, limit: Nanoseconds) -> Step {
-        self.shared.progress.end();
+        self.shared.progress.end(Over::TimeUp);
         if !self.is_first() {
             return self.over();
         }
@@ -205,9 +206,13 @@ impl<P: ProcessorClocks> Client for ReplayClient<'_, P> {
                 if let Some(limit) = self.pace.is_up(now) {
                     return self.time_out(limit);
                 }
-                if self.shared.progress.is_over() {
-                    // Another task was lost: this copy does not come to its end.
-                    return self.over();
+                match self.shared.progress.over() {
+                    Some(_) if !self.is_first() => return self.over(),
+                    // It is about to be told to stop: to finish would be to have come to its end.
+                    Some(Over::Lost) => return Step::Pause { until: now },
+                    // Another task has seen that the time is up, which it is for this one when that has ended.
+                    Some(Over::TimeUp) => return self.edge(ALL_OTHERS, 0),
+                    None => {}
                 }
                 if self.state != State::Joining {
                     return self.go_on(now);
@@ -268,5 +273,85 @@ fn operation_of(ask: &Ask) -> Operation {
         Ask::Map(..) => Operation::CallMmap,
         Ask::Flags(_) | Ask::IsTerminal(_) | Ask::Duplicate(..) => Operation::CallFcntl,
         Ask::Close(_) => Operation::CallClose,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iolag_model::{JobTerms, ReplayCoverage, Waiting};
+
+    use crate::replay::paths::Paths;
+    use crate::replay::progress::Progress;
+
+    struct Still;
+
+    impl ProcessorClocks for Still {
+        fn of_thread(&self) -> Nanoseconds {
+            Nanoseconds::ZERO
+        }
+
+        fn of_others(&self) -> Nanoseconds {
+            Nanoseconds::ZERO
+        }
+    }
+
+    fn spec(kill_after_ns: Option<Nanoseconds>) -> ReplaySpec {
+        ReplaySpec {
+            trace: "x".into(),
+            program: None,
+            base: "/".into(),
+            maps: Vec::new(),
+            only: Vec::new(),
+            timing: ReplayTiming::Asap,
+            speed: 1.0,
+            stagger_ns: Nanoseconds::ZERO,
+            tasks: 2,
+            items_max: 9,
+            traced_ns: Nanoseconds::ZERO,
+            coverage: ReplayCoverage::default(),
+            terms: JobTerms::NONE,
+            kill_after_ns,
+        }
+    }
+
+    /// A first task whose first call started at the moment 100, asked for its next step at this moment, when the copy is over for this reason.
+    fn steps_when_over(why: Over, moments: &[u64]) -> Vec<Step> {
+        let items: Vec<Item> = (0..9)
+            .map(|_| Item {
+                ask: Ask::TellDirectory,
+                after: Vec::new(),
+                start: Nanoseconds::ZERO,
+                gap: Nanoseconds::ZERO,
+                errno: 0,
+            })
+            .collect();
+        let paths = Paths::new(Vec::new(), &[]);
+        let shared = Shared { paths: &paths, progress: Progress::new(2), descriptors: Box::new([]) };
+        let pace = ReplayPace::new(&spec(Some(Nanoseconds(50))), 0);
+        let mut client = ReplayClient::<Still>::new((0, &items), &shared, &pace, None);
+        assert_eq!(client.next(MonotonicTime(99)), Step::Begin { stage: BENCHMARK, value: 0 });
+        let begin = MonotonicTime(100);
+        client.met(&Meeting { values: [].into(), begin, waiting: Waiting::Actively }, begin);
+        let Step::Execute { request, .. } = client.next(begin) else { panic!("it asks") };
+        let done =
+            Done { completion: iolag_backend::Completion::ok(0), start: begin, end: MonotonicTime(149) };
+        client.completed(&request, &done);
+        shared.progress.end(why);
+        moments.iter().map(|moment| client.next(MonotonicTime(*moment))).collect()
+    }
+
+    #[test]
+    fn a_copy_whose_time_is_up_for_another_task_times_out_and_does_not_finish() {
+        let steps = steps_when_over(Over::TimeUp, &[149, 150, 151]);
+        let Step::Execute { request, .. } = steps[0] else { panic!("it waits: {steps:?}") };
+        assert_eq!((request.operation, request.key.index), (Operation::Edge, ALL_OTHERS));
+        assert_eq!(steps[1..], [Step::TimeOut { limit: Nanoseconds(50) }, Step::Finished]);
+    }
+
+    #[test]
+    fn a_copy_that_has_lost_a_task_waits_to_be_stopped() {
+        let until = MonotonicTime(120);
+        assert_eq!(steps_when_over(Over::Lost, &[120, 120]), [Step::Pause { until }; 2]);
     }
 }

@@ -14,7 +14,7 @@ use rustix::thread::{UnshareFlags, unshare_unsafe};
 
 use super::client::{ReplayClient, ReplayPace};
 use super::paths::Paths;
-use super::progress::Progress;
+use super::progress::{Over, Progress};
 use super::session::{ReplaySession, Shared};
 use crate::caches::CachesClient;
 use crate::driving::client_loop::{ClientLoop, DriveEnd, DriveOptions};
@@ -85,7 +85,7 @@ pub fn run_copy<P: ProcessorClocks>(
             let first = running.begin(scope, 0);
             let first = first.map_err(|error| DriveError::Thread { client: copy.rank, error })?;
             let end = first.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            running.shared.progress.end();
+            running.shared.progress.end(Over::TimeUp);
             running.give_up(|begun| !begun);
             end
         })
@@ -185,9 +185,10 @@ impl<P: ProcessorClocks, M: CopyClients, N: Coordinator, C: Clock> Running<'_, P
 
     /// A task does not come back, or could not begin.
     fn lose(&self) {
-        if !self.shared.progress.is_over() {
-            self.shared.progress.end();
+        if self.shared.progress.over().is_none() {
+            // Before the others see that it is over: who has lost a task is stopped, and has not come to its end.
             self.give_up(|_| true);
+            self.shared.progress.end(Over::Lost);
         }
     }
 }

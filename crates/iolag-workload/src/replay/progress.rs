@@ -1,6 +1,6 @@
 //! How far the tasks of a copy are, for those that wait for them.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -8,6 +8,16 @@ use iolag_trace::After;
 
 /// Who waits looks again after this long, told or not.
 const SLICE: Duration = Duration::from_millis(50);
+
+/// Why a copy does nothing more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub(super) enum Over {
+    /// It was ended after as long as it may take, or has come to its end.
+    TimeUp = 1,
+    /// A task does not come back, or could not begin.
+    Lost = 2,
+}
 
 /// How far the tasks of a copy are.
 #[derive(Debug)]
@@ -17,8 +27,8 @@ pub(super) struct Progress {
     /// Tasks that have begun and have not ended.
     running: AtomicU32,
     waiting: AtomicU32,
-    /// Nothing more is done: a task is lost, or the time is up.
-    is_over: AtomicBool,
+    /// Why nothing more is done, by its number; 0: it is.
+    over: AtomicU32,
     lock: Mutex<()>,
     bell: Condvar,
 }
@@ -29,7 +39,7 @@ impl Progress {
             done: (0..tasks).map(|_| AtomicU32::new(0)).collect(),
             running: AtomicU32::new(0),
             waiting: AtomicU32::new(0),
-            is_over: AtomicBool::new(false),
+            over: AtomicU32::new(0),
             lock: Mutex::new(()),
             bell: Condvar::new(),
         }
@@ -66,14 +76,19 @@ impl Progress {
         self.running.load(Ordering::SeqCst) <= 1
     }
 
-    /// Nothing more is done.
-    pub(super) fn end(&self) {
-        self.is_over.store(true, Ordering::SeqCst);
+    /// Nothing more is done. What came first counts.
+    pub(super) fn end(&self, why: Over) {
+        let _ = self.over.compare_exchange(0, why as u32, Ordering::SeqCst, Ordering::SeqCst);
         self.ring();
     }
 
-    pub(super) fn is_over(&self) -> bool {
-        self.is_over.load(Ordering::Relaxed)
+    /// Why nothing more is done, if that is so.
+    pub(super) fn over(&self) -> Option<Over> {
+        match self.over.load(Ordering::Acquire) {
+            0 => None,
+            lost if lost == Over::Lost as u32 => Some(Over::Lost),
+            _ => Some(Over::TimeUp),
+        }
     }
 
     fn ring(&self) {
@@ -90,7 +105,7 @@ impl Progress {
         // Asked without the lock: who finds out that a task is lost ends the others.
         while !is_stopped() {
             let guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-            if is_so(self) || self.is_over() {
+            if is_so(self) || self.over().is_some() {
                 break;
             }
             drop(self.bell.wait_timeout(guard, SLICE));
@@ -124,12 +139,13 @@ mod tests {
         progress.wait_until(
             |_| false,
             || {
-                progress.end();
+                progress.end(Over::TimeUp);
                 false
             },
         );
-        progress.end();
+        progress.end(Over::Lost);
         progress.wait_until(|_| false, || false);
+        assert_eq!(progress.over(), Some(Over::TimeUp), "what came first counts");
     }
 
     #[test]

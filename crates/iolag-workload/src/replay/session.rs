@@ -134,7 +134,7 @@ impl<'a> ReplaySession<'a> {
         }
         let Some(item) = self.item(request) else { return Completion::failed(Errno::INVAL.into()) };
         progress.wait_until(|progress| progress.is_done(&item.after), self.is_stopped);
-        if request.bytes == ONLY_WAITS || progress.is_over() || (self.is_stopped)() {
+        if request.bytes == ONLY_WAITS || progress.over().is_some() || (self.is_stopped)() {
             return Completion::ok(0);
         }
         match &item.ask {
