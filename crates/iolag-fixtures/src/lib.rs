@@ -30,6 +30,7 @@ mod mounts;
 mod network;
 mod passthrough;
 mod postgres_server;
+mod recorded;
 mod skipping;
 mod throttle;
 
@@ -41,5 +42,6 @@ pub use fuse_rules::FuseCall;
 pub use mounts::{BindMount, DiskFormat, LoopMount, TmpfsMount};
 pub use network::{GlusterMount, SshfsMount};
 pub use postgres_server::PostgresServer;
+pub use recorded::Recorded;
 pub use skipping::{SKIPPED_FILE_VARIABLE, current_test, skip, skip_unless_root, tell_what_is_left};
 pub use throttle::Throttle;

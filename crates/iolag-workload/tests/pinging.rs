@@ -2,13 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, mpsc};
 
 use iolag_backend::{Completion, Request, Session, SessionOptions, Target};
-use iolag_fixtures::Alone;
+use iolag_fixtures::{Alone, Recorded};
 use iolag_model::{
-    Activity, AttemptId, ClientId, Clock, Coordinator, Detail, FailureCode, MonotonicTime, Nanoseconds,
-    Operation, Outcome, Recorder, Sample, SimulatedClock, StageIndex,
+    AttemptId, ClientId, Clock, Coordinator, Detail, FailureCode, MonotonicTime, Nanoseconds, Operation,
+    Outcome, Sample, SimulatedClock,
 };
 use iolag_workload::{
     ClientLoop, Contact, DriveEnd, DriveOptions, PingClient, PingSchedule, ProbeSession, drive_blocking,
@@ -17,39 +17,6 @@ use iolag_workload::{
 
 const START: MonotonicTime = MonotonicTime(7_000_000_000);
 const SECOND: Nanoseconds = Nanoseconds::from_seconds(1);
-
-/// What was recorded.
-#[derive(Clone, Default)]
-struct Recorded {
-    samples: Arc<Mutex<Vec<Sample>>>,
-    details: Arc<Mutex<Vec<Detail>>>,
-}
-
-impl Recorder for Recorded {
-    fn set_lane(&mut self, _: u32) {}
-
-    fn has_room(&mut self) -> bool {
-        true
-    }
-
-    fn announce(&mut self, _: AttemptId, _: Operation, _: StageIndex, _: MonotonicTime) {}
-
-    fn begin(&mut self, _: MonotonicTime) {}
-
-    fn record(&mut self, sample: Sample) {
-        self.samples.lock().unwrap().push(sample);
-    }
-
-    fn record_detail(&mut self, detail: &Detail) {
-        self.details.lock().unwrap().push(detail.clone());
-    }
-
-    fn offer_detail(&mut self, detail: &Detail) {
-        self.record_detail(detail);
-    }
-
-    fn set_activity(&mut self, _: Activity) {}
-}
 
 struct Pinged {
     samples: Vec<Sample>,

@@ -4,13 +4,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use iolag_fixtures::Alone;
+use iolag_fixtures::{Alone, Recorded};
 use iolag_model::{
-    Activity, AttemptId, CacheState, ClientId, Clock, Detail, MonotonicClock, MonotonicTime, Nanoseconds,
-    Operation, Outcome, Phase, Recorder, ReplayMap, ReplaySpec, ReplayTiming, Sample, StageIndex,
-    StageRecord,
+    CacheState, ClientId, Clock, MonotonicClock, MonotonicTime, Nanoseconds, Operation, Outcome, Phase,
+    ReplayMap, ReplaySpec, ReplayTiming, Sample, StageIndex, StageRecord,
 };
 use iolag_trace::{Beginning, Repeater, Repetition, Scope, StraceReader};
 use iolag_workload::{
@@ -18,44 +17,14 @@ use iolag_workload::{
     ReplayPace, run_copy,
 };
 
-/// What all tasks recorded.
-#[derive(Clone, Default)]
-struct Recorded {
-    samples: Arc<Mutex<Vec<Sample>>>,
-    details: Arc<Mutex<Vec<Detail>>>,
-}
+/// All tasks record in one place.
+struct Tasks(Recorded);
 
-impl Recorder for Recorded {
-    fn set_lane(&mut self, _: u32) {}
+impl CopyClients for Tasks {
+    type Recorder = Recorded;
 
-    fn has_room(&mut self) -> bool {
-        true
-    }
-
-    fn announce(&mut self, _: AttemptId, _: Operation, _: StageIndex, _: MonotonicTime) {}
-
-    fn begin(&mut self, _: MonotonicTime) {}
-
-    fn record(&mut self, sample: Sample) {
-        self.samples.lock().unwrap().push(sample);
-    }
-
-    fn record_detail(&mut self, detail: &Detail) {
-        self.details.lock().unwrap().push(detail.clone());
-    }
-
-    fn offer_detail(&mut self, detail: &Detail) {
-        self.record_detail(detail);
-    }
-
-    fn set_activity(&mut self, _: Activity) {}
-}
-
-impl CopyClients for Recorded {
-    type Recorder = Self;
-
-    fn recorder(&self, _: u32) -> Self {
-        self.clone()
+    fn recorder(&self, _: u32) -> Recorded {
+        self.0.clone()
     }
 
     fn options(&self, client: u32) -> DriveOptions {
@@ -124,7 +93,7 @@ fn replay(text: &str, directory: &Path, spec: &ReplaySpec) -> (DriveEnd, Vec<Sam
         processors: ProcessorTimes::new(1, Still),
     };
     let recorded = Recorded::default();
-    let end = run_copy(&copy, &recorded, &Alone::default(), &MonotonicClock).unwrap();
+    let end = run_copy(&copy, &Tasks(recorded.clone()), &Alone::default(), &MonotonicClock).unwrap();
     let samples = std::mem::take(&mut *recorded.samples.lock().unwrap());
     let details = recorded.details.lock().unwrap().iter().map(|detail| detail.text.clone()).collect();
     (end, samples, details)

@@ -2,6 +2,7 @@
 
 use iolag_model::ReplayMap;
 
+use crate::summary::Ground;
 use crate::trace::{lexical, path_text};
 
 /// What of a program's paths is asked again.
@@ -123,10 +124,9 @@ fn goes_above(path: &[u8]) -> bool {
     })
 }
 
-/// /dev but for /dev/shm, /proc, /sys.
+/// Whether it lies in what the kernel tells.
 pub(super) fn is_system(plain: &[u8]) -> bool {
-    let is_in = |place: &[u8]| below(plain, place).is_some();
-    [&b"/dev"[..], b"/proc", b"/sys"].into_iter().any(is_in) && !is_in(b"/dev/shm")
+    Ground::of(plain) == Ground::System
 }
 
 #[cfg(test)]

@@ -15,5 +15,5 @@ mod translating;
 
 pub use mapping::{Scope, ScopeError};
 pub use repeater::Repeater;
-pub use repetition::{After, Ask, At, Item, Name, Place, PlaceId, Repetition, TaskItems};
+pub use repetition::{After, Ask, At, Following, Item, Name, Place, PlaceId, Repetition, TaskItems};
 pub use skeleton::{Bone, BoneKind, Skeleton};

@@ -34,11 +34,11 @@ impl Repetition {
         self.tasks.iter().map(|task| task.items.len() as u64).max().unwrap_or(0)
     }
 
-    /// Looks up some paths elsewhere: those that lead there by a link, which the kernel is not let to follow. The flag is for look-ups that follow a link at their end.
-    pub fn redirect(&mut self, moved: &[(PlaceId, bool, Place)]) {
-        let mut known: BTreeMap<(PlaceId, bool), PlaceId> = BTreeMap::new();
-        for (place, follows, there) in moved {
-            known.insert((*place, *follows), PlaceId(self.places.len() as u32));
+    /// Looks up some paths elsewhere: those that lead there by a link, which the kernel is not let to follow.
+    pub fn redirect(&mut self, moved: &[(PlaceId, Following, Place)]) {
+        let mut known: BTreeMap<(PlaceId, Following), PlaceId> = BTreeMap::new();
+        for (place, following, there) in moved {
+            known.insert((*place, *following), PlaceId(self.places.len() as u32));
             self.places.push(there.clone());
         }
         for item in self.tasks.iter_mut().flat_map(|task| &mut task.items) {
@@ -54,14 +54,13 @@ impl Repetition {
         }
     }
 
-    /// The same without the look-ups of these paths, and without all that is done with what they would have opened; `follows` of a path is of those that follow a link
-    /// at its end.
-    pub fn without(&mut self, left_out: impl Fn(PlaceId, bool) -> Option<WhyLeftOut>) {
+    /// The same without the look-ups of these paths, and without all that is done with what they would have opened.
+    pub fn without(&mut self, left_out: &BTreeMap<(PlaceId, Following), WhyLeftOut>) {
         let mut gone: BTreeMap<u32, WhyLeftOut> = BTreeMap::new();
         let mut counted: BTreeMap<(WhyLeftOut, &'static str), (u64, PlaceId)> = BTreeMap::new();
         for item in self.tasks.iter_mut().flat_map(|task| &mut task.items) {
             let place = item.ask.looked_up();
-            let by_path = place.and_then(|(place, follows)| left_out(place, follows));
+            let by_path = place.and_then(|place| left_out.get(&place).copied());
             let by_descriptor = item.ask.descriptors().iter().find_map(|on| gone.get(on).copied());
             let Some(why) = by_path.or(by_descriptor) else { continue };
             gone.extend(item.ask.opens().map(|new| (new, why)));
@@ -95,6 +94,22 @@ const BYTES_MAX: u64 = 0x7fff_f000;
 /// A path, by its place in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PlaceId(pub u32);
+
+/// What becomes of a link that a path ends with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Following {
+    /// It is followed.
+    Follows,
+    /// It is what is asked for.
+    Not,
+}
+
+impl Following {
+    /// It is followed, unless this flag is set.
+    const fn unless(flag: u32) -> Self {
+        if flag == 0 { Self::Follows } else { Self::Not }
+    }
+}
 
 /// A path below a directory that is mapped.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -232,18 +247,18 @@ impl Ask {
         matches!(self, Self::Fork(_) | Self::Execute(_) | Self::Wait)
     }
 
-    /// The path that is looked up, and whether a link that it ends with is followed.
-    pub const fn looked_up(&self) -> Option<(PlaceId, bool)> {
+    /// The path that is looked up, and what becomes of a link that it ends with.
+    pub const fn looked_up(&self) -> Option<(PlaceId, Following)> {
         const AT_SYMLINK_NOFOLLOW: u32 = 0x100;
         const O_NOFOLLOW: u32 = 0o400_000;
         match self {
             Self::Stat(name, flags) | Self::Statx(name, flags) => {
-                Some((name.place, *flags & AT_SYMLINK_NOFOLLOW == 0))
+                Some((name.place, Following::unless(*flags & AT_SYMLINK_NOFOLLOW)))
             }
-            Self::ReadLink(name, _) => Some((name.place, false)),
-            Self::Access(name, _) => Some((name.place, true)),
-            Self::Open(place, flags, _) => Some((*place, *flags & O_NOFOLLOW == 0)),
-            Self::StatFs(place) | Self::ChangeDirectory(place) => Some((*place, true)),
+            Self::ReadLink(name, _) => Some((name.place, Following::Not)),
+            Self::Access(name, _) => Some((name.place, Following::Follows)),
+            Self::Open(place, flags, _) => Some((*place, Following::unless(*flags & O_NOFOLLOW))),
+            Self::StatFs(place) | Self::ChangeDirectory(place) => Some((*place, Following::Follows)),
             _ => None,
         }
     }

@@ -18,4 +18,5 @@ mod vain;
 pub use divider::Divider;
 pub use likeness::Likeness;
 pub use lists::{Lists, NamedList};
+pub(crate) use places::Ground;
 pub use summariser::Summariser;

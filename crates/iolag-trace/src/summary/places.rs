@@ -14,7 +14,7 @@ pub(super) struct NameId(pub u32);
 
 /// Whether time in calls on a file is time in storage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Ground {
+pub(crate) enum Ground {
     /// It is.
     #[default]
     Storage,
@@ -23,7 +23,7 @@ pub(super) enum Ground {
 }
 
 impl Ground {
-    pub(super) fn of(directory: &[u8]) -> Self {
+    pub(crate) fn of(directory: &[u8]) -> Self {
         let is_in = |place: &[u8]| {
             directory.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
         };

@@ -1,13 +1,12 @@
 //! `iolag replay`: the time of a copy, whether it did what the program did, and what to think of it.
 
 use crate::finding::of_runs::RunFinding;
-use crate::run::any_workload::{common_sightings, footnotes};
+use crate::run::any_workload::footnotes;
 use crate::run::copies::time::{CopiesJudgement, CopiesTime, CopyTime, copies_in, judge, median_of_copies};
 use crate::run::metadata::analysis::{host_busy, ring_waits};
 use crate::run::metadata::stage::{StageAnalysis, stage_analysis};
-use crate::run::sightings::merged;
-use crate::run::stage_names::StageKey;
-use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
+use crate::run::metadata::stage_findings::found_in_stages;
+use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries};
 use crate::run::surroundings::caches::caches_doubted;
 use crate::run::surroundings::memory::memory_footnote;
 use crate::run::surroundings::processor_time::ProcessorShare;
@@ -89,13 +88,4 @@ pub(super) fn analyse_replay(run: &RunRecord, spec: &ReplaySpec, summaries: &Sum
         trust: trust.chain(summaries.unknown.trust()).collect(),
         stages,
     }
-}
-
-fn found_in_stages(stages: &[StageAnalysis]) -> Vec<RunFinding> {
-    let sightings = stages.iter().flat_map(|stage| {
-        let rows: Vec<&Summary> = stage.rows.iter().map(|row| &row.summary).collect();
-        common_sightings(&rows, Some(stage.key()), |_, _| false)
-    });
-    let keys: Vec<StageKey> = stages.iter().map(StageAnalysis::key).collect();
-    merged(sightings.collect(), &keys)
 }

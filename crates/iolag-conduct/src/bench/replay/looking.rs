@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use iolag_model::{ReplayMap, WhyLeftOut};
-use iolag_trace::{Ask, Item, Place, PlaceId, Repetition, path_text};
+use iolag_trace::{Ask, Following, Item, Place, PlaceId, Repetition, path_text};
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -40,17 +40,9 @@ pub struct LookedAt {
 impl LookedAt {
     /// What of a repetition can be asked there.
     pub fn apply(&self, repetition: &mut Repetition) {
-        let follows = |following: Following| following == Following::Follows;
-        repetition.without(|place, asks| {
-            let is_it = |left: &&(PlaceId, Following, WhyLeftOut)| left.0 == place && follows(left.1) == asks;
-            self.left_out.iter().find(is_it).map(|(_, _, why)| *why)
-        });
-        let moved: Vec<(PlaceId, bool, Place)> = self
-            .moved
-            .iter()
-            .map(|(place, following, there)| (*place, follows(*following), there.clone()))
-            .collect();
-        repetition.redirect(&moved);
+        let left_out = self.left_out.iter().map(|(place, following, why)| ((*place, *following), *why));
+        repetition.without(&left_out.collect());
+        repetition.redirect(&self.moved);
     }
 
     /// The share that would come back as they did; of nothing all.
@@ -60,15 +52,6 @@ impl LookedAt {
             all => (all - self.differing) as f64 / all as f64,
         }
     }
-}
-
-/// Whether a link that a path ends with is followed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Following {
-    /// It is.
-    Follows,
-    /// It is what is asked for.
-    Not,
 }
 
 /// What a path leads to.
@@ -179,7 +162,8 @@ fn why_not(found: &Found) -> Option<WhyLeftOut> {
 fn compare(item: &Item, found: &[[Found; 2]], repetition: &Repetition, looked: &mut LookedAt) {
     let Some((place, following)) = item.ask.looked_up() else { return };
     let Some(both) = found.get(place.0 as usize) else { return };
-    let found = &both[usize::from(!following)];
+    let [followed, itself] = both;
+    let found = if following == Following::Follows { followed } else { itself };
     if why_not(found).is_some() {
         return;
     }
@@ -190,8 +174,8 @@ fn compare(item: &Item, found: &[[Found; 2]], repetition: &Repetition, looked: &
         _ => return,
     };
     looked.looked_up += 1;
-    let is_link = matches!(item.ask, Ask::ReadLink(..)) && *found != Ok(FileType::Symlink);
-    if errno == expected && !(is_link && expected == 0) {
+    let lacks_link = matches!(item.ask, Ask::ReadLink(..)) && *found != Ok(FileType::Symlink);
+    if errno == expected && !(lacks_link && expected == 0) {
         return;
     }
     looked.differing += 1;

@@ -6,6 +6,7 @@ mod trace;
 use std::path::Path;
 use std::sync::Arc;
 
+use iolag_analysis::Agreement;
 use iolag_conduct::{
     Answer, ExitCode, Failure, Keeper, LookedAt, Patience, Prepared, ReadToRepeat, Repeated, ReplayOptions,
     absolute, ask_all_patiently, become_keeper, look_for_paths, plan_replay, replay_scope,
@@ -20,8 +21,6 @@ use crate::output;
 
 /// Looking for all paths may take as long as this, as long as there are answers.
 const LOOKING: Nanoseconds = Nanoseconds::from_seconds(3600);
-/// More look-ups that would come back otherwise are no repetition.
-const AGREEMENT_MIN: f64 = 0.99;
 
 /// Runs the command.
 ///
@@ -148,7 +147,7 @@ fn check(looked: &LookedAt, target: &str, common: &Common) -> Result<(), Failure
     let examples = if told.is_empty() { String::new() } else { format!(" ({})", one_line(&told.join("; "))) };
     let sentence =
         format!("in {target}, {differing} of {looked_up} look-ups would not come back as they did{examples}");
-    if looked.agreement() < AGREEMENT_MIN {
+    if looked.agreement() < Agreement::SHARE_MIN {
         return Err(Failure::unusable(format!(
             "{sentence}: that is not what the program found; complete the directory, or map another one"
         )));
