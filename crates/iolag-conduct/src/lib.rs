@@ -34,7 +34,7 @@ pub use bench::options::{BenchOptions, CopyTo, Crew, Repeating, bystander};
 pub use bench::plan::plan_bench;
 pub use bench::replay::looking::{LookedAt, look_for_paths};
 pub use bench::replay::preparing::{Prepared, prepare_skeleton};
-pub use bench::replay::reading::{ReadToRepeat, read_to_repeat, replay_scope};
+pub use bench::replay::reading::{Changing, ReadToRepeat, read_to_repeat, replay_scope};
 pub use bench::replay::{Repeated, ReplayOptions, Stagger, plan_replay, refuse_other_than_directory};
 pub use bench::set_up::plan_set_up;
 pub use bench::sides::putting_back::not_put_back;

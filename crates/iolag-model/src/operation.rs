@@ -130,6 +130,14 @@ operations! {
     CallMmap = 57, "call.mmap", Call;
     /// fcntl(2), dup(2), and ioctl(2) to ask whether a file is a terminal.
     CallFcntl = 58, "call.fcntl", Call;
+    /// ftruncate(2).
+    CallTruncate = 59, "call.truncate", Call;
+    /// linkat(2).
+    CallLink = 60, "call.link", Call;
+    /// symlinkat(2).
+    CallSymlink = 61, "call.symlink", Call;
+    /// fchmodat(2), fchownat(2), utimensat(2), by name or of what is open.
+    CallSetAttributes = 62, "call.setattr", Call;
 
     /// One block of a stream written.
     StreamWrite = 64, "stream.write", Stream;

@@ -44,8 +44,8 @@ pub use reading::{
     read_per_process,
 };
 pub use replay::{
-    After, Ask, At, Bone, BoneKind, Following, Item, Name, Place, PlaceId, Repeater, Repetition, Scope,
-    ScopeError, Skeleton, TaskItems,
+    After, Ask, At, Attribute, Bone, BoneKind, Change, Changes, Following, Item, Name, Own, OwnFiles, Place,
+    PlaceId, Repeater, Repetition, Scope, ScopeError, Skeleton, TaskItems,
 };
 pub use summary::{Divider, Likeness, Lists, NamedList, Summariser};
 pub use trace::{

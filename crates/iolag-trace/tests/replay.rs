@@ -33,7 +33,7 @@ fn asks(repetition: &Repetition, task: usize) -> Vec<String> {
             At::Map => format!("stat {} {flags:#x}", place(name.place)),
             At::Descriptor(on, left) => format!("stat {on}/{}", &place(name.place)[left as usize..]),
         },
-        Ask::Access(name, mode) => format!("access {} {mode}", place(name.place)),
+        Ask::Access(name, mode, _) => format!("access {} {mode}", place(name.place)),
         Ask::ReadLink(name, _) => format!("readlink {}", place(name.place)),
         Ask::Open(at, _, Some(new)) => format!("open {} = {new}", place(*at)),
         Ask::Open(at, _, None) => format!("open {}", place(*at)),
@@ -133,7 +133,7 @@ fn look_ups_in_an_open_directory_stay_there() {
 1 getdents64(3, [], 32768) = 48
 ",
     );
-    assert_eq!(asks(&repetition, 0), ["open lib = 0", "stat 0/x/y", "stat lib/z 0x0", "List(0, 32768)"]);
+    assert_eq!(asks(&repetition, 0), ["open lib = 0", "stat 0/x/y", "stat lib/z 0x0", "List(0, 32768, 48)"]);
 }
 
 #[test]
@@ -302,7 +302,7 @@ fn a_skeleton_has_what_was_found_and_nothing_that_was_not() {
 }
 
 #[test]
-fn links_lead_to_the_same_below_the_skeleton() {
+fn links_lead_to_the_same_below_the_bones() {
     let told = bones(
         "\
 1 readlink(\"/lib\", \"usr/lib\", 100) = 7
@@ -352,4 +352,106 @@ fn a_link_of_which_only_the_length_is_known_leads_to_what_is_as_long() {
         "site/unknown 0 644",
     ];
     assert_eq!(told, expected);
+}
+
+const TWO_THREADS: &str = "\
+1 openat(AT_FDCWD, \"a\", O_RDONLY) = 3
+1 openat(AT_FDCWD, \"b\", O_RDONLY) = 4
+1 clone(child_stack=0x1, flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD) = 2
+2 pread64(3, \"\"..., 100, 0) = 5
+2 pread64(4, \"\"..., 100, 0) = 5
+2 exit(0) = ?
+2 +++ exited with 0 +++
+";
+
+fn after(repetition: &Repetition, task: usize) -> Vec<(String, Vec<After>)> {
+    let items = repetition.tasks[task].items.iter().map(|item| item.after.clone());
+    asks(repetition, task).into_iter().zip(items).filter(|(_, after)| !after.is_empty()).collect()
+}
+
+#[test]
+fn what_a_thread_that_has_ended_used_is_closed_after_that() {
+    let by = |items| vec![After { task: 1, items }];
+    let repetition = repeat(&format!("{TWO_THREADS}1 close(3) = 0\n"));
+    assert_eq!(after(&repetition, 0), [("Close([0])".to_owned(), by(1))]);
+    // Another descriptor in its place closes it, too.
+    let repetition = repeat(&format!("{TWO_THREADS}1 dup2(3, 4) = 4\n"));
+    assert_eq!(after(&repetition, 0), [("Duplicate(0, 2, Some(1))".to_owned(), by(2))]);
+    // So does close_range(2), which leaves the table of both as it is.
+    let repetition = repeat(&format!("{TWO_THREADS}1 close_range(3, 4, 0) = 0\n"));
+    let both = [by(1), by(2)].concat();
+    assert_eq!(after(&repetition, 0), [("CloseAll([0, 1])".to_owned(), both)]);
+}
+
+#[test]
+fn who_reads_on_where_another_task_has_left_off_waits_for_that() {
+    let repetition = repeat(
+        "\
+1 openat(AT_FDCWD, \"a\", O_RDONLY) = 3
+1 dup(3) = 4
+1 clone(child_stack=NULL, flags=SIGCHLD) = 2
+1 read(3, \"\"..., 4) = 4
+2 pread64(3, \"\"..., 4, 0) = 4
+2 read(4, \"\"..., 4) = 4
+1 lseek(3, 0, SEEK_CUR) = 8
+",
+    );
+    let after = |task| -> Vec<_> { after(&repetition, task).into_iter().map(|(_, after)| after).collect() };
+    assert_eq!(after(1), [[After { task: 0, items: 4 }]]);
+    assert_eq!(after(0), [[After { task: 1, items: 2 }]]);
+}
+
+#[test]
+fn a_mapping_that_was_refused_is_not_asked_for() {
+    let repetition = repeat(
+        "\
+1 openat(AT_FDCWD, \"a\", O_RDONLY) = 3
+1 mmap(NULL, 5, PROT_READ|PROT_WRITE, MAP_SHARED, 3, 0) = -1 EACCES (Permission denied)
+1 faccessat2(AT_FDCWD, \"/site/l\", R_OK, AT_SYMLINK_NOFOLLOW) = 0
+",
+    );
+    assert_eq!(left_out(&repetition), [(WhyLeftOut::NotTold, "mmap", 1)]);
+    let Ask::Access(_, 4, flags) = &repetition.tasks[0].items[1].ask else { panic!("{repetition:?}") };
+    assert_eq!(*flags, 0x100);
+}
+
+#[test]
+fn a_chain_of_many_tasks_that_nobody_saw_begin_is_no_deep_recursion() {
+    let text: String = (0..100_000)
+        .map(|task| format!("{} clone(child_stack=NULL, flags=SIGCHLD) = {}\n", task + 1, task + 2))
+        .collect();
+    assert_eq!(repeat(&text).tasks.len(), 100_001);
+}
+
+#[test]
+fn a_directory_that_was_listed_has_as_many_bytes_of_names() {
+    let bones = bones(
+        "\
+1 openat(AT_FDCWD, \"/d\", O_RDONLY|O_DIRECTORY) = 3
+1 getdents64(3, [], 32768) = 200
+1 getdents64(3, [], 32768) = 48
+1 getdents64(3, [], 32768) = 0
+1 stat(\"/d/known\", {st_mode=S_IFREG|0644, st_size=5, ...}) = 0
+",
+    );
+    let below = bones.iter().filter_map(|bone| bone.strip_prefix("d/"));
+    let names: Vec<&str> =
+        below.filter_map(|bone| bone.split(' ').next().filter(|name| !name.is_empty())).collect();
+    let record_bytes = |name: &&str| -> usize {
+        let bytes: usize = 19 + name.len() + 1;
+        bytes.div_ceil(8) * 8
+    };
+    let bytes: usize = names.iter().map(record_bytes).sum();
+    assert_eq!(bytes, 248 - 2 * 24, "{names:?}");
+    assert!(names.contains(&"known"));
+}
+
+#[test]
+fn no_link_of_a_skeleton_leads_above_it() {
+    let bones = bones(
+        "1 readlink(\"/a/b/l\", \"../../../../etc/passwd\", 100) = 22\n1 readlink(\"/l\", \"..\", 100) = 2\n",
+    );
+    for link in ["a/b/l -> ../../etc/passwd", "l -> ."] {
+        assert!(bones.iter().any(|bone| bone == link), "{bones:?}");
+    }
 }

@@ -74,6 +74,7 @@ fn spec(timing: ReplayTiming) -> ReplaySpec {
         coverage: iolag_model::ReplayCoverage::default(),
         terms: iolag_model::JobTerms::NONE,
         kill_after_ns: None,
+        own: None,
     }
 }
 

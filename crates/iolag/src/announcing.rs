@@ -59,8 +59,16 @@ fn of_bench(record: &RunRecord, root: &Path, working_name: &str) -> String {
         );
     }
     if let Some(replay) = record.spec.workload.replay() {
+        let place = record.targets[0].working_place.as_deref().filter(|_| replay.own.is_some());
+        let touched = match place {
+            None => "files are only read, nothing is made, changed or removed".to_owned(),
+            Some(place) => format!(
+                "files are only read, but for those of its own in {}, which are removed again",
+                one_line(place)
+            ),
+        };
         return format!(
-            "repeating {} in {} by {}, each of which makes {}; files are only read, nothing is made, changed or removed; run {} in {}",
+            "repeating {} in {} by {}, each of which makes {}; {touched}; run {} in {}",
             one_line(replay.program.as_deref().unwrap_or(&replay.trace)),
             one_line(&record.targets[0].name),
             counted(clients.into(), "copy", "copies"),

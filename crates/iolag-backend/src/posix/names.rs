@@ -12,6 +12,7 @@ use crate::ObjectKey;
 
 /// Beginning of the names of directories that `iolag check` makes in the working directory.
 const CHECK_PREFIX: &[u8] = b"check-";
+const REPLAY_PREFIX: &[u8] = b"replay-";
 
 /// Beginning of the name of the file by which a working directory is known for its run's own.
 const TOKEN_PREFIX: &str = ".iolag-";
@@ -104,7 +105,7 @@ impl DatasetName {
 pub(super) enum TopName {
     /// `<rank>_<dataset>`.
     Dataset,
-    /// `check-…`.
+    /// `check-…`, `replay-…`: whatever is in it is of the run.
     Check,
     /// `.iolag-<token>`.
     Token(PlaceToken),
@@ -128,7 +129,7 @@ impl TopName {
             Self::Token(token)
         } else if is_owner_file(name) {
             Self::Owner
-        } else if name.starts_with(CHECK_PREFIX) {
+        } else if name.starts_with(CHECK_PREFIX) || name.starts_with(REPLAY_PREFIX) {
             Self::Check
         } else if is_dataset() {
             Self::Dataset
@@ -200,6 +201,7 @@ mod tests {
             assert_eq!(TopName::of(name.as_bytes()), TopName::Foreign, "{name}");
         }
         assert_eq!(TopName::of(b"check-7"), TopName::Check);
+        assert_eq!(TopName::of(b"replay-0"), TopName::Check);
         let token = PlaceToken(u128::MAX);
         assert_eq!(TopName::of(token_name(token).as_bytes()), TopName::Token(token));
         assert!(is_object(b"file-0") && is_object(b"file-18446744073709551615"));

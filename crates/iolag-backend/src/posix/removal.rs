@@ -2,7 +2,7 @@
 //!
 //! Invariants: no symbolic link is followed and no mount point crossed; a name that iolag does not make is left where it is
 //! and told; a tree that was removed in part before is no obstacle. What iolag makes: `<rank>_<dataset>/file-<index>`
-//! as regular files, everything below directories called `check-…`, and the file of its token, which goes last.
+//! as regular files, everything below directories called `check-…` and `replay-…`, and the file of its token, which goes last.
 
 use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -18,7 +18,7 @@ use super::place::{Expected, WorkingDirectory, failed, text};
 use super::token::{self, Contents};
 use crate::{BackendError, Leftover};
 
-/// Deeper trees below `check-…` are not iolag's.
+/// Deeper trees below `check-…` and `replay-…` are not iolag's.
 const DEPTH_MAX: usize = 32;
 
 /// Each pass over a directory removes at least one entry; more passes than this mean that somebody else is creating.

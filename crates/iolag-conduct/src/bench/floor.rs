@@ -17,6 +17,8 @@ use iolag_workload::{
     run_threads, workload,
 };
 
+use crate::placed::Placed;
+
 /// A target that is ready to be measured.
 pub(super) struct Floor<'a> {
     /// The run's spec.
@@ -39,6 +41,8 @@ pub(super) struct Floor<'a> {
     pub tags: Arc<TagTable>,
     /// The target.
     pub target: &'a Target,
+    /// The working place, if the run has one.
+    pub place: &'a Placed,
     /// What a replay asks.
     pub repetition: Option<&'a Repetition>,
 }
@@ -231,6 +235,14 @@ mod tests {
             drop_command: None,
             bystander: None,
         };
+        let placed = Placed {
+            target: 0,
+            path: target.to_string(),
+            name: WORKING_NAME.into(),
+            identity: None,
+            token: None,
+            file_system: None,
+        };
         let floor = Floor {
             spec: &spec,
             stages: &Arc::from([]),
@@ -242,6 +254,7 @@ mod tests {
             caches: None,
             tags: Arc::new(TagTable::new(|_, _| Some(7))),
             target: &target,
+            place: &placed,
             repetition: None,
         };
         let driven = floor.run(&Sessions::default(), |_| Idle);

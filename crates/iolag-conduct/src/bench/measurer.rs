@@ -119,6 +119,7 @@ fn floor<'a>(
         caches: None,
         tags: Arc::new(tags_of_run(exchange)),
         target: &assignment.target,
+        place: &assignment.place,
         repetition: assignment.repetition.as_deref(),
     }
 }
@@ -212,7 +213,8 @@ fn prepare_caches(
     let directories = std::iter::once(directory).chain(copy_to.map(PosixBackend::open_directory));
     let directories = directories.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
     let patience = patience(bench.bytes_held(assignment.spec.clients));
-    let made = Preparer::new((directories, bench.ground()), assignment.drop_command.as_deref(), patience);
+    let made =
+        Preparer::new((directories, bench.ground_of_caches()), assignment.drop_command.as_deref(), patience);
     made.map(Some).map_err(|failure| failure.sentence)
 }
 

@@ -53,6 +53,11 @@ trait Benched: Workload {
         Ground::WorkingPlace
     }
 
+    /// What caches are made cold of.
+    fn ground_of_caches(&self) -> Ground {
+        self.ground()
+    }
+
     /// Where somebody may stand who measures beside it.
     fn standpoints(&self) -> &'static [Standpoint] {
         &[Standpoint::Sibling, Standpoint::Control]

@@ -6,7 +6,7 @@ mod set_up;
 mod tree;
 
 pub use jobs::JobTerms;
-pub use replay::{LeftOut, ReplayCoverage, ReplayMap, ReplaySpec, ReplayTiming, WhyLeftOut};
+pub use replay::{LeftOut, ReplayCoverage, ReplayMap, ReplayOwn, ReplaySpec, ReplayTiming, WhyLeftOut};
 pub use set_up::{MILLION, SetUpCounts, SetUpPreset, SetUpSpec};
 pub use tree::{TreeNames, TreeRecord, TreeSpec, TreeStage};
 

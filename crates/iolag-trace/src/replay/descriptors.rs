@@ -21,8 +21,12 @@ pub(super) struct Known {
 #[derive(Debug, Default)]
 pub(super) struct Tables {
     tables: Shared<BTreeMap<i32, Known>>,
-    /// By number: each task that opened or used it, with what it had done then.
-    uses: Vec<Vec<After>>,
+    /// By number: each task that opened or used it, with what it had done then, and its table.
+    uses: Vec<Vec<(After, SharedId)>>,
+    /// By number: which opening of a file it is of; copies are of the same.
+    openings: Vec<u32>,
+    /// By opening: who moved its position last.
+    moved: Vec<Option<After>>,
 }
 
 impl Tables {
@@ -89,10 +93,22 @@ impl Tables {
         closed.filter_map(|(_, known)| known.origin.ok()).collect()
     }
 
-    /// A new descriptor of the repetition.
-    pub(super) fn number(&mut self) -> u32 {
+    /// A new descriptor of the repetition; of what was opened by `of`, if it is a copy.
+    pub(super) fn number(&mut self, of: Option<u32>) -> u32 {
+        let opening = of.and_then(|of| self.openings.get(of as usize).copied());
+        let opening = opening.unwrap_or_else(|| {
+            self.moved.push(None);
+            (self.moved.len() - 1) as u32
+        });
+        self.openings.push(opening);
         self.uses.push(Vec::new());
         (self.uses.len() - 1) as u32
+    }
+
+    /// Who moved the position in what this descriptor is of.
+    pub(super) fn moved(&mut self, descriptor: u32) -> Option<&mut Option<After>> {
+        let opening = self.openings.get(descriptor as usize)?;
+        self.moved.get_mut(*opening as usize)
     }
 
     /// How many there are.
@@ -100,27 +116,24 @@ impl Tables {
         self.uses.len() as u32
     }
 
-    /// Notes that a task uses a descriptor by the last of so many items.
-    pub(super) fn use_by(&mut self, descriptor: u32, task: u32, items: u32) {
+    /// Notes that a task with this table uses a descriptor by the last of so many items.
+    pub(super) fn use_by(&mut self, descriptor: u32, by: After, table: SharedId) {
         let Some(uses) = self.uses.get_mut(descriptor as usize) else { return };
-        match uses.iter_mut().find(|user| user.task == task) {
-            Some(user) => user.items = items,
-            None => uses.push(After { task, items }),
+        match uses.iter_mut().find(|(user, of)| user.task == by.task && *of == table) {
+            Some((user, _)) => user.items = by.items,
+            None => uses.push((by, table)),
         }
     }
 
-    /// Who opened it.
-    pub(super) fn opener(&self, descriptor: u32) -> Option<After> {
-        self.uses.get(descriptor as usize)?.first().copied()
+    /// Who opened it in this table.
+    pub(super) fn opener(&self, descriptor: u32, table: SharedId) -> Option<After> {
+        let (opener, of) = self.uses.get(descriptor as usize)?.first()?;
+        (*of == table).then_some(*opener)
     }
 
-    /// Everybody who has used it.
-    pub(super) fn users(&self, descriptor: u32) -> &[After] {
-        self.uses.get(descriptor as usize).map_or(&[], Vec::as_slice)
-    }
-
-    /// Whether several tasks have this table.
-    pub(super) fn is_shared(&self, table: SharedId) -> bool {
-        self.tables.is_shared(table)
+    /// Everybody who has used it in this table, those who have ended too: that they were waited for is not in a trace.
+    pub(super) fn users(&self, descriptor: u32, table: SharedId) -> Vec<After> {
+        let uses = self.uses.get(descriptor as usize).map_or(&[][..], Vec::as_slice);
+        uses.iter().filter(|(_, of)| *of == table).map(|(user, _)| *user).collect()
     }
 }

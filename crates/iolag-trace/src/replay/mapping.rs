@@ -71,6 +71,11 @@ impl Scope {
         Ok(Self { from, only })
     }
 
+    /// As which map the files of a copy's own are asked for.
+    pub fn own(&self) -> u16 {
+        self.from.len() as u16
+    }
+
     /// The directory of the program with this number.
     pub fn from(&self, map: u16) -> &[u8] {
         self.from.get(usize::from(map)).map_or(&[], Vec::as_slice)

@@ -1,19 +1,26 @@
 //! From a trace to what can be asked again: each task with its calls, in its order, and what it waits for.
 //!
-//! A call is repeated if its path lies below a directory that is mapped, if it changes nothing, and if the trace tells enough of it. What is not is
-//! counted by reason. Calls on /dev, /proc and /sys are no calls on storage and count in neither, as everywhere else in this crate.
+//! A call is repeated if its path lies below a directory that is mapped, if it changes nothing, or may change files of the copy's own, and if the trace tells enough of it. What
+//! is not is counted by reason. Calls on /dev, /proc and /sys are no calls on storage and count in neither, as everywhere else in this crate.
 //!
 //! Limits: paths are absolute, as the trace has them, so that a look-up relative to a directory of the program walks down from the directory that is mapped, unless it
 //! was relative to a descriptor. Pages of mapped files, attributes by name, and what goes through pipes and sockets are not repeated.
 
+mod changing;
 mod descriptors;
 mod mapping;
+mod ordering;
+mod own;
 mod repeater;
 mod repetition;
 mod skeleton;
 mod translating;
 
+pub use changing::{Attribute, Change};
 pub use mapping::{Scope, ScopeError};
+pub use own::{Changes, Own};
 pub use repeater::Repeater;
-pub use repetition::{After, Ask, At, Following, Item, Name, Place, PlaceId, Repetition, TaskItems};
+pub use repetition::{
+    After, Ask, At, Following, Item, Name, OwnFiles, Place, PlaceId, Repetition, TaskItems,
+};
 pub use skeleton::{Bone, BoneKind, Skeleton};

@@ -1,19 +1,23 @@
 //! A trace becomes a repetition as it comes.
 
+mod applying;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use iolag_model::{LeftOut, Nanoseconds, ReplayCoverage, TracingCost, WhyLeftOut};
 
+use super::changing::Change;
 use super::descriptors::{Known, Tables as Descriptors};
 use super::mapping::{Mapped, Scope};
+use super::ordering::{Order, Use};
+use super::own::Own;
 use super::repetition::{After, Ask, At, Item, Place, PlaceId, Repetition, TaskItems};
+use super::skeleton::leads_down;
 use super::translating::Asked;
-use crate::calls::{Effect, Shape, bits, shape_of};
+use crate::calls::{Effect, Shape, shape_of};
 use crate::state::SharedId;
-use crate::trace::{
-    Call, Edge, EdgeKind, Map, PathId, Sharing, Sink, Tables, TaskId, clone_flags, lexical, path_text,
-};
+use crate::trace::{Call, Edge, EdgeKind, Map, PathId, Sharing, Sink, Tables, TaskId, lexical, path_text};
 
 /// Makes a repetition of a trace.
 #[derive(Debug)]
@@ -28,8 +32,11 @@ pub struct Repeater {
     known_places: Map<Place, PlaceId>,
     /// By path of the trace.
     mapped: Map<PathId, Mapped>,
-    /// Paths that the program has changed.
+    /// Paths that the program has changed, and the repetition does not.
     changed: BTreeSet<Vec<u8>>,
+    /// What it changes that is the copy's own.
+    own: Own,
+    order: Order,
     traced: u64,
     repeated: u64,
     left_out: BTreeMap<(WhyLeftOut, Vec<u8>), (u64, String)>,
@@ -49,6 +56,8 @@ struct OfTask {
     thought: u64,
     /// What its next item has to wait for.
     after: Vec<After>,
+    /// How many items of each other task its items come after.
+    followed: BTreeMap<u32, u32>,
     /// Whether its paths are those of another root.
     is_elsewhere: bool,
     /// Whether its parent waits for it, and goes on with its next item when it executes a program or ends.
@@ -68,12 +77,20 @@ impl Repeater {
             known_places: Map::default(),
             mapped: Map::default(),
             changed: BTreeSet::new(),
+            own: Own::default(),
+            order: Order::default(),
             traced: 0,
             repeated: 0,
             left_out: BTreeMap::new(),
             others: Vec::new(),
             begin: None,
         }
+    }
+
+    /// Changes again what the program changes, in files of the copy's own.
+    #[must_use]
+    pub fn with_own(self, own: Own) -> Self {
+        Self { own, ..self }
     }
 
     /// What it comes to; `traced` is how long the program took.
@@ -95,6 +112,8 @@ impl Repeater {
                 .map(|task| TaskItems { sharing: task.sharing, items: task.items })
                 .collect(),
             descriptors: self.descriptors.len(),
+            own: None,
+            roots: Vec::new(),
             coverage: ReplayCoverage { traced: self.traced, repeated: self.repeated, left_out },
             traced,
         }
@@ -119,8 +138,21 @@ impl Repeater {
         }
     }
 
-    /// The task has begun by now; its first call may stand before the one that began it.
+    /// The task has begun by now; its first call may stand before the one that began it, and so may those above it.
     fn begin_task(&mut self, task: TaskId, at: u64, tables: &Tables) -> SharedId {
+        let mut chain = vec![task];
+        while let Some(parent) = chain.last().and_then(|task| parent_of(*task, tables)) {
+            if self.tasks.get(parent.0 as usize).is_some_and(|task| task.table.is_some()) {
+                break;
+            }
+            chain.push(parent);
+        }
+        let begun = chain.into_iter().rev().map(|task| self.begin_one(task, at, tables));
+        begun.last().unwrap_or_else(|| self.descriptors.empty())
+    }
+
+    /// The same of a task whose parent has begun.
+    fn begin_one(&mut self, task: TaskId, at: u64, tables: &Tables) -> SharedId {
         let number = task.0 as usize;
         if self.tasks.len() <= number {
             self.tasks.resize_with(number + 1, OfTask::default);
@@ -128,22 +160,25 @@ impl Repeater {
         if let Some(table) = self.tasks[number].table {
             return table;
         }
-        let told = tables.tasks.get(number);
-        let (parent, sharing) = told.map_or((None, Sharing::NOTHING), |told| (told.parent, told.sharing));
-        let table = match parent.filter(|parent| *parent < task) {
+        let sharing = tables.tasks.get(number).map_or(Sharing::NOTHING, |told| told.sharing);
+        let parent = parent_of(task, tables);
+        let of_parent = parent.and_then(|parent| Some((parent, self.tasks.get(parent.0 as usize)?.table?)));
+        let table = match of_parent {
             None => {
                 if task.0 > 0 {
                     self.others.push(task.0);
                 }
                 self.descriptors.empty()
             }
-            Some(parent) => {
-                let of_parent = self.begin_task(parent, at, tables);
+            Some((parent, of_parent)) => {
                 self.push(parent, Ask::Fork(task.0), at, 0);
                 if sharing.parent_waits() {
                     self.tasks[number].holds_parent = Some(parent);
                 }
-                self.tasks[number].is_elsewhere = self.tasks[parent.0 as usize].is_elsewhere;
+                let (items, is_elsewhere) =
+                    (self.items_of(parent), self.tasks[parent.0 as usize].is_elsewhere);
+                self.tasks[number].is_elsewhere = is_elsewhere;
+                self.tasks[number].followed.insert(parent.0, items);
                 match sharing.descriptors() {
                     true => self.descriptors.share(of_parent),
                     false => self.descriptors.copy(of_parent),
@@ -153,6 +188,18 @@ impl Repeater {
         let of_task = &mut self.tasks[number];
         (of_task.sharing, of_task.table, of_task.last) = (sharing, Some(table), Some(at));
         table
+    }
+
+    /// The next item of a task comes after all of these, unless an earlier one does already.
+    fn follow_all(&mut self, task: TaskId, others: Vec<After>) {
+        let of_task = &mut self.tasks[task.0 as usize];
+        for other in others.into_iter().filter(|other| other.task != task.0) {
+            let followed = of_task.followed.entry(other.task).or_default();
+            if *followed < other.items {
+                *followed = other.items;
+                of_task.after.push(other);
+            }
+        }
     }
 
     fn push(&mut self, task: TaskId, ask: Ask, start: u64, errno: u16) {
@@ -176,8 +223,35 @@ impl Repeater {
     }
 
     fn mapped(&mut self, path: PathId, tables: &Tables) -> Mapped {
-        let scope = &self.scope;
-        self.mapped.entry(path).or_insert_with(|| scope.map(tables.paths.path(path))).clone()
+        let (scope, own) = (&self.scope, &self.own);
+        let map = || {
+            let path = tables.paths.path(path);
+            match scope.map(path) {
+                // By its name alone: nothing leads up in what is the copy's own.
+                Mapped::To { map: 0, path: below } if !own.is_empty() && own.has(&lexical(path)) => {
+                    Mapped::To { map: scope.own(), path: lexical(&below) }
+                }
+                mapped => mapped,
+            }
+        };
+        self.mapped.entry(path).or_insert_with(map).clone()
+    }
+
+    fn is_own(&self, place: PlaceId) -> bool {
+        self.places[place.0 as usize].map == self.scope.own()
+    }
+
+    /// The second path of a call, or what a link is to say.
+    fn second(&mut self, call: &Call, shape: &Shape, tables: &Tables) -> Option<PlaceId> {
+        let path = call.second?;
+        let mapped = match shape.effect {
+            Effect::MakeLink => {
+                let text = tables.paths.path(path);
+                Mapped::To { map: self.scope.own(), path: leads_down(text).then(|| text.to_vec())? }
+            }
+            _ => self.mapped(path, tables),
+        };
+        self.place(&mapped).filter(|place| self.is_own(*place))
     }
 
     fn place(&mut self, mapped: &Mapped) -> Option<PlaceId> {
@@ -241,12 +315,25 @@ impl Repeater {
         let mapped = call.path.map_or(Mapped::Ignored, |path| self.mapped(path, tables));
         let place = self.place(&mapped);
         let at = self.at(place, known.filter(|_| shape.at.is_some()));
-        let asked = Asked { call, name, shape, place, known, at };
+        let second = if self.own.is_empty() { None } else { self.second(call, shape, tables) };
+        let is_own = !self.own.is_empty() && place.is_some_and(|place| self.is_own(place));
+        let asked = Asked { call, name, shape, place, known, at, second, is_own };
         let changes = asked.changes();
         let was_changed = self.was_changed(path);
-        if changes && call.succeeded() {
+        let ask = self.asked(&asked, (path, &mapped), was_changed);
+        if changes && call.succeeded() && ask.is_err() && asked.changes_what_is_found() {
             self.note_changed(call, tables);
         }
+        ask
+    }
+
+    fn asked(
+        &self,
+        asked: &Asked<'_>,
+        (path, mapped): (&[u8], &Mapped),
+        was_changed: bool,
+    ) -> Result<Ask, WhyLeftOut> {
+        let (call, shape, known) = (asked.call, asked.shape, asked.known);
         if self.tasks[call.task.0 as usize].is_elsewhere {
             return Err(WhyLeftOut::OtherView);
         }
@@ -257,128 +344,43 @@ impl Repeater {
         if is_by_name && !path.starts_with(b"/") {
             return Err(WhyLeftOut::UnknownDirectory);
         }
-        if is_by_name && mapped == Mapped::No {
+        if is_by_name && *mapped == Mapped::No {
             return Err(WhyLeftOut::NotMapped);
         }
         let is_of_left_out = known.is_some_and(|known| known.origin.is_err());
-        if was_changed && !changes && (is_by_name || !is_of_left_out) {
+        let looks = !asked.changes() || asked.is_own;
+        if was_changed && looks && (is_by_name || !is_of_left_out) {
             return Err(WhyLeftOut::Changed);
         }
         asked.ask(self.descriptors.len())
     }
 
-    /// What the descriptors of the task are after a call; what it is that it asks is made whole by that.
-    fn apply(&mut self, call: &Call, shape: &Shape, ask: &mut Result<Ask, WhyLeftOut>, tables: &Tables) {
-        let Some(table) = self.tasks[call.task.0 as usize].table else { return };
-        let descriptor = call.descriptor.unwrap_or(-1);
-        if shape.effect == Effect::Close {
-            self.descriptors.remove(table, descriptor);
-        }
-        let Some(new) = call.result.filter(|_| call.succeeded()).and_then(|new| i32::try_from(new).ok())
-        else {
-            return;
+    /// What of the copy's own it uses, and how.
+    fn uses(&self, ask: &Ask, place: Option<PlaceId>) -> Vec<(PlaceId, Use)> {
+        let how = match ask {
+            Ask::Close(_) | Ask::Duplicate(..) => return Vec::new(),
+            Ask::Change(Change::Rename(..) | Change::RemoveDirectory(_)) => Use::ChangesWhole,
+            Ask::Change(_) => Use::Changes,
+            _ => Use::Looks,
         };
-        let is_copy = matches!(shape.effect, Effect::Duplicate)
-            || shape.effect == Effect::Control
-                && matches!(call.argument, bits::F_DUPFD | bits::F_DUPFD_CLOEXEC);
-        match shape.effect {
-            Effect::Open | Effect::Duplicate | Effect::Control if shape.effect == Effect::Open || is_copy => {
-                if is_copy && new == descriptor {
-                    if let Ok(Ask::Duplicate(on, ..)) = ask {
-                        *ask = Ok(Ask::Flags(*on));
-                    }
-                    return;
-                }
-                let closes_at_execute = match shape.effect {
-                    Effect::Control => call.argument == bits::F_DUPFD_CLOEXEC,
-                    _ => call.flags & bits::O_CLOEXEC != 0,
-                };
-                let place = match is_copy {
-                    true => self.descriptors.get(table, descriptor).and_then(|known| known.place),
-                    false => {
-                        let mapped = call.path.map_or(Mapped::Ignored, |path| self.mapped(path, tables));
-                        self.place(&mapped)
-                    }
-                };
-                let origin = match ask {
-                    Ok(Ask::Open(..) | Ask::Duplicate(..)) => Ok(self.descriptors.number()),
-                    Ok(_) => Err(WhyLeftOut::UnknownDescriptor),
-                    Err(why) => Err(*why),
-                };
-                let before = self.descriptors.put(table, new, Known { origin, place, closes_at_execute });
-                if let (Ok(Ask::Duplicate(_, _, over)), Some(Ok(before))) =
-                    (ask, before.map(|before| before.origin))
-                {
-                    *over = Some(before);
-                }
-            }
-            Effect::Control if call.argument == bits::F_SETFD => {
-                let closes = call.flags & bits::FD_CLOEXEC != 0;
-                self.descriptors.set_closes_at_execute(table, descriptor, closes);
-            }
-            // The number is of something else now.
-            Effect::OpenOther => {
-                self.descriptors.remove(table, new);
-            }
-            Effect::Unshare if call.flags & clone_flags::CLONE_FILES != 0 => self.unshare(call.task),
-            Effect::CloseRange => self.close_range(call),
-            _ => {}
-        }
-    }
-
-    fn unshare(&mut self, task: TaskId) {
-        if let Some(table) = self.tasks[task.0 as usize].table {
-            self.tasks[task.0 as usize].table = Some(self.descriptors.unshare(table));
-        }
-    }
-
-    fn close_range(&mut self, call: &Call) {
-        if call.flags & bits::CLOSE_RANGE_UNSHARE != 0 {
-            self.unshare(call.task);
-        }
-        let Some(table) = self.tasks[call.task.0 as usize].table else { return };
-        // The last may be ~0U, however that is written.
-        let first = call.offset.and_then(|first| i32::try_from(first).ok()).unwrap_or(i32::MAX);
-        let last = i32::try_from(call.length).unwrap_or(i32::MAX);
-        let mut closed = Vec::new();
-        for number in self.descriptors.numbers(table, first, last) {
-            if call.flags & bits::CLOSE_RANGE_CLOEXEC != 0 {
-                self.descriptors.set_closes_at_execute(table, number, true);
-            } else if let Some(Ok(origin)) = self.descriptors.remove(table, number).map(|known| known.origin)
-            {
-                closed.push(origin);
-            }
-        }
-        if !closed.is_empty() {
-            self.push(call.task, Ask::Execute(closed), call.start.0, 0);
-        }
-    }
-
-    /// What others do with the descriptors of an item has to be done before: they are opened, and not used any more when they are closed.
-    fn wait_for_descriptors(&mut self, task: TaskId, ask: &Ask, table: SharedId) {
-        if !self.descriptors.is_shared(table) {
-            return;
-        }
-        let closes = matches!(ask, Ask::Close(_));
-        for descriptor in ask.descriptors() {
-            let others: Vec<After> = match closes {
-                true => self.descriptors.users(*descriptor).to_vec(),
-                false => self.descriptors.opener(*descriptor).into_iter().collect(),
-            };
-            let others = others.into_iter().filter(|after| after.task != task.0);
-            self.tasks[task.0 as usize].after.extend(others);
-        }
-    }
-
-    fn note_uses(&mut self, task: TaskId, ask: &Ask) {
-        let items = self.items_of(task);
-        let opened = match ask {
-            Ask::Open(_, _, new) => *new,
-            Ask::Duplicate(_, new, _) => Some(*new),
-            _ => None,
+        let places: Vec<PlaceId> = match ask {
+            Ask::Change(change) if change.descriptor().is_none() => change.places().collect(),
+            _ => place.into_iter().collect(),
         };
-        for descriptor in opened.iter().chain(ask.descriptors()) {
-            self.descriptors.use_by(*descriptor, task.0, items);
+        places.into_iter().filter(|place| self.is_own(*place)).map(|place| (place, how)).collect()
+    }
+
+    fn wait_in_order(&mut self, task: TaskId, uses: &[(PlaceId, Use)]) {
+        for (place, how) in uses {
+            let before = self.order.before(&self.places[place.0 as usize].path, *how, task.0);
+            self.follow_all(task, before);
+        }
+    }
+
+    fn note_order(&mut self, task: TaskId, uses: &[(PlaceId, Use)]) {
+        let by = After { task: task.0, items: self.items_of(task) };
+        for (place, how) in uses {
+            self.order.note(&self.places[place.0 as usize].path, *how, by);
         }
     }
 
@@ -387,6 +389,12 @@ impl Repeater {
         let path = call.path.map_or_else(String::new, |path| path_text(tables.paths.path(path)));
         self.left_out.entry((why, name)).or_insert((0, path)).0 += 1;
     }
+}
+
+/// Who began it, if that was seen before.
+fn parent_of(task: TaskId, tables: &Tables) -> Option<TaskId> {
+    let told = tables.tasks.get(task.0 as usize)?;
+    told.parent.filter(|parent| *parent < task)
 }
 
 /// Whether it is a question to the file system about something that has a path.
@@ -411,8 +419,17 @@ impl Sink for Repeater {
             && call.path.is_some_and(|path| self.mapped(path, tables) != Mapped::Ignored);
         if is_on_storage(call, &shape) {
             let mut asked = self.judge(call, &shape, table, tables);
+            let mut uses = Vec::new();
             if let Ok(ask) = &asked {
                 self.wait_for_descriptors(call.task, ask, table);
+                if !self.own.is_empty() {
+                    let place = call.path.and_then(|path| {
+                        let mapped = self.mapped(path, tables);
+                        self.place(&mapped)
+                    });
+                    uses = self.uses(ask, place);
+                    self.wait_in_order(call.task, &uses);
+                }
             }
             self.apply(call, &shape, &mut asked, tables);
             self.traced += u64::from(counts);
@@ -420,6 +437,7 @@ impl Sink for Repeater {
                 Ok(ask) if counts => {
                     self.push(call.task, ask.clone(), start, call.errno);
                     self.note_uses(call.task, &ask);
+                    self.note_order(call.task, &uses);
                     self.repeated += 1;
                 }
                 Err(why) if counts => self.leave_out(why, call, tables),

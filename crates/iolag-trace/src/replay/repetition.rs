@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use iolag_model::{LeftOut, Nanoseconds, ReplayCoverage, WhyLeftOut};
 use serde::{Deserialize, Serialize};
 
+use super::changing::Change;
+use super::skeleton::Bone;
 use crate::trace::{Sharing, path_text};
 
 /// What of a trace is repeated.
@@ -16,6 +18,12 @@ pub struct Repetition {
     pub tasks: Vec<TaskItems>,
     /// Descriptors that are opened, each with a number of its own.
     pub descriptors: u32,
+    /// The files of each copy's own, if what the program changed is changed again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<OwnFiles>,
+    /// Which directories are asked, by map: device and inode, once they were looked at.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub roots: Vec<(u64, u64)>,
     /// How much that is.
     pub coverage: ReplayCoverage,
     /// How long the program took, what tracing cost taken off.
@@ -45,7 +53,7 @@ impl Repetition {
             let there = item.ask.looked_up().and_then(|looked_up| known.get(&looked_up).copied());
             let Some(there) = there else { continue };
             match &mut item.ask {
-                Ask::Stat(name, _) | Ask::Statx(name, _) | Ask::Access(name, _) | Ask::ReadLink(name, _) => {
+                Ask::Stat(name, _) | Ask::Statx(name, _) | Ask::Access(name, ..) | Ask::ReadLink(name, _) => {
                     *name = Name { place: there, at: At::Map };
                 }
                 Ask::Open(place, ..) | Ask::StatFs(place) | Ask::ChangeDirectory(place) => *place = there,
@@ -84,6 +92,19 @@ impl Repetition {
     pub fn items(&self) -> u64 {
         self.tasks.iter().map(|task| task.items.len() as u64).sum()
     }
+}
+
+/// The files of a copy's own.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnFiles {
+    /// As which map they are asked for.
+    pub map: u16,
+    /// What has to be there before.
+    pub bones: Vec<Bone>,
+    /// How many it makes at most, those that are there before too.
+    pub files: u64,
+    /// How many bytes it writes.
+    pub bytes: u64,
 }
 
 /// Programs ask for more than there is; of that so much may come.
@@ -192,8 +213,8 @@ pub enum Ask {
     Stat(Name, u32),
     /// statx(2), with these flags.
     Statx(Name, u32),
-    /// faccessat(2) with this mode.
-    Access(Name, u32),
+    /// faccessat(2) with this mode and these flags.
+    Access(Name, u32, u32),
     /// readlinkat(2).
     ReadLink(Name, u64),
     /// openat(2) with these flags; if it succeeded, the descriptor.
@@ -216,8 +237,8 @@ pub enum Ask {
     ReadAt(u32, u64, u64, u64),
     /// lseek(2): offset and from where.
     Seek(u32, i64, u32),
-    /// getdents64(2) with so much room.
-    List(u32, u64),
+    /// getdents64(2) with so much room, and how many bytes came back.
+    List(u32, u64, u64),
     /// mmap(2): length and offset.
     Map(u32, u64, u64),
     /// fcntl(2) that asks for the flags of a descriptor or a file.
@@ -226,8 +247,12 @@ pub enum Ask {
     IsTerminal(u32),
     /// dup(2): from, to, and what was there before (dup2(2)).
     Duplicate(u32, u32, Option<u32>),
-    /// close(2), or close_range(2) of several.
+    /// close(2).
     Close(Vec<u32>),
+    /// close_range(2).
+    CloseAll(Vec<u32>),
+    /// What changes files of the copy's own.
+    Change(Change),
 }
 
 impl Ask {
@@ -237,14 +262,27 @@ impl Ask {
             Self::Read(_, asked, came) | Self::ReadAt(_, asked, came, _) => {
                 (*asked).min((*came).max(ROOM)).min(BYTES_MAX)
             }
-            Self::List(_, asked) | Self::ReadLink(_, asked) => (*asked).min(ROOM),
+            Self::List(_, asked, _) | Self::ReadLink(_, asked) => (*asked).min(ROOM),
             _ => 0,
         }
     }
 
+    /// Bytes that it writes.
+    pub const fn written(&self) -> u64 {
+        match self {
+            Self::Change(change) => change.bytes(),
+            _ => 0,
+        }
+    }
+
+    /// Whether it moves the position in a file, and begins where that is.
+    pub const fn moves(&self) -> bool {
+        matches!(self, Self::Read(..) | Self::Seek(..) | Self::List(..) | Self::Change(Change::Write(..)))
+    }
+
     /// Whether it is nothing that is asked of the storage.
     pub const fn is_edge(&self) -> bool {
-        matches!(self, Self::Fork(_) | Self::Execute(_) | Self::Wait)
+        matches!(self, Self::Fork(_) | Self::Execute(_) | Self::Wait | Self::CloseAll(_))
     }
 
     /// The path that is looked up, and what becomes of a link that it ends with.
@@ -256,7 +294,9 @@ impl Ask {
                 Some((name.place, Following::unless(*flags & AT_SYMLINK_NOFOLLOW)))
             }
             Self::ReadLink(name, _) => Some((name.place, Following::Not)),
-            Self::Access(name, _) => Some((name.place, Following::Follows)),
+            Self::Access(name, _, flags) => {
+                Some((name.place, Following::unless(*flags & AT_SYMLINK_NOFOLLOW)))
+            }
             Self::Open(place, flags, _) => Some((*place, Following::unless(*flags & O_NOFOLLOW))),
             Self::StatFs(place) | Self::ChangeDirectory(place) => Some((*place, Following::Follows)),
             _ => None,
@@ -268,6 +308,7 @@ impl Ask {
         match self {
             Self::Open(_, _, new) => *new,
             Self::Duplicate(_, new, _) => Some(*new),
+            Self::Change(change) => change.opens(),
             _ => None,
         }
     }
@@ -298,6 +339,8 @@ impl Ask {
             Self::IsTerminal(_) => "ioctl",
             Self::Duplicate(..) => "dup",
             Self::Close(_) => "close",
+            Self::CloseAll(_) => "close_range",
+            Self::Change(change) => change.name(),
         }
     }
 
@@ -310,13 +353,14 @@ impl Ask {
             | Self::Read(on, ..)
             | Self::ReadAt(on, ..)
             | Self::Seek(on, ..)
-            | Self::List(on, _)
+            | Self::List(on, ..)
             | Self::Map(on, ..)
             | Self::Flags(on)
             | Self::IsTerminal(on)
             | Self::Duplicate(on, ..) => std::slice::from_ref(on),
             Self::Close(all) => all,
-            Self::Stat(name, _) | Self::Statx(name, _) | Self::Access(name, _) | Self::ReadLink(name, _) => {
+            Self::Change(change) => change.descriptor().map_or(&[], std::slice::from_ref),
+            Self::Stat(name, _) | Self::Statx(name, _) | Self::Access(name, ..) | Self::ReadLink(name, _) => {
                 match &name.at {
                     At::Descriptor(on, _) => std::slice::from_ref(on),
                     At::Map => &[],

@@ -2,6 +2,8 @@
 //!
 //! What the program says first of a path counts, as long as it has not changed it itself. What it looked for in vain is not made.
 //!
+//! A directory that the program listed has as many bytes of names as then: what is not known of them is made up.
+//!
 //! Limits: traces that iolag makes do not tell what links say, only how long that is: of those a link leads to the one name beside it, or the one path, that is as long; if
 //! there is none, it is a file. A file of which only the beginning was read, and whose attributes were not asked for, is as long as that. Files hold zeros.
 
@@ -22,8 +24,12 @@ const O_DIRECTORY: u32 = 0o200_000;
 const O_EXCL: u32 = 0o200;
 const AT_SYMLINK_NOFOLLOW: u32 = 0x100;
 const X_OK: u32 = 1;
+const EEXIST: u16 = 17;
 const ENOTDIR: u16 = 20;
+const EISDIR: u16 = 21;
 const EINVAL: u16 = 22;
+/// More names are not made up for one directory.
+const MADE_UP_MAX: u64 = 100_000;
 /// As the kernel, nobody follows more links than this.
 const LINKS_MAX: u32 = 40;
 
@@ -64,8 +70,13 @@ pub struct Skeleton {
 #[derive(Debug, Clone, Default)]
 struct Known {
     kind: Kind,
+    /// Of a file.
     bytes: u64,
     mode: u32,
+    /// Of a directory: how many bytes its names took when it was listed to its end.
+    listed: u64,
+    /// The same of a listing that has not come to its end.
+    listing: u64,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -87,6 +98,28 @@ impl Skeleton {
     pub fn finish(mut self) -> Vec<Bone> {
         self.find_directories();
         self.guess_links();
+        self.bones()
+    }
+
+    /// The same of what `is_own` only, and of the directories above what is changed. No link leads up, or out.
+    pub(super) fn finish_within(mut self, changed: &[Vec<u8>], is_own: impl Fn(&[u8]) -> bool) -> Vec<Bone> {
+        self.find_directories();
+        self.guess_links();
+        let above: BTreeSet<&[u8]> = changed.iter().flat_map(|path| ancestors(path)).collect();
+        self.known.retain(|path, _| is_own(path) || above.contains(path.as_slice()));
+        for (path, known) in &mut self.known {
+            let leads_elsewhere = matches!(&known.kind, Kind::Link(text) if !leads_down(text));
+            match &known.kind {
+                Kind::Nothing => {}
+                _ if !is_own(path) => known.kind = Kind::Directory,
+                _ if leads_elsewhere => known.kind = Kind::File,
+                _ => {}
+            }
+        }
+        self.bones()
+    }
+
+    fn bones(&self) -> Vec<Bone> {
         let mut bones: BTreeMap<Vec<u8>, Bone> = BTreeMap::new();
         for (path, known) in &self.known {
             let is_link = matches!(known.kind, Kind::Link(_));
@@ -127,7 +160,30 @@ impl Skeleton {
                 }
             }
         }
+        self.make_up_names(&mut bones);
         bones.into_values().collect()
+    }
+
+    /// Fills directories that were listed with names that nobody asked for.
+    fn make_up_names(&self, bones: &mut BTreeMap<Vec<u8>, Bone>) {
+        let listed = self.known.iter().filter(|(_, known)| known.listed > 0);
+        let listed: Vec<(Vec<u8>, u64)> =
+            listed.filter_map(|(path, known)| Some((self.resolved(path, false)?, known.listed))).collect();
+        for (directory, bytes) in listed {
+            if bones.get(&directory).is_none_or(|bone| bone.kind != BoneKind::Directory) {
+                continue;
+            }
+            let begin = [directory.as_slice(), b"/"].concat();
+            let below = bones.range(begin.clone()..).take_while(|(path, _)| path.starts_with(&begin));
+            let names = below.map(|(path, _)| &path[begin.len()..]).filter(|name| !name.contains(&b'/'));
+            let known: u64 = names.map(|name| record_bytes(name.len())).sum();
+            let of_dots = record_bytes(1) + record_bytes(2);
+            for name in made_up(bytes.saturating_sub(known + of_dots)) {
+                let path = [begin.as_slice(), name.as_bytes()].concat();
+                let bone = Bone { path: path.clone(), kind: BoneKind::File(0), mode: 0o644 };
+                bones.entry(path).or_insert(bone);
+            }
+        }
     }
 
     /// In what is no directory nothing is looked for without being told so.
@@ -263,7 +319,11 @@ impl Skeleton {
                 let path = self.followed(path);
                 self.learn(path, kind, 0, 0);
             }
-            Effect::ChangeDirectory | Effect::List => self.learn(path, Kind::Directory, 0, 0),
+            Effect::ChangeDirectory => self.learn(path, Kind::Directory, 0, 0),
+            Effect::List => {
+                self.learn(path.clone(), Kind::Directory, 0, 0);
+                self.list(&path, moved);
+            }
             Effect::Execute => {
                 let path = self.followed(path);
                 self.learn(path, Kind::File, 0, 0o755);
@@ -283,6 +343,15 @@ impl Skeleton {
             }
             _ => self.learn(path, Kind::Something, 0, 0),
         }
+    }
+
+    /// So many bytes of names came of a directory; none at its end.
+    fn list(&mut self, path: &[u8], bytes: u64) {
+        let Some(known) = self.known.get_mut(path).filter(|known| known.kind == Kind::Directory) else {
+            return;
+        };
+        known.listing = if bytes == 0 { 0 } else { known.listing.saturating_add(bytes) };
+        known.listed = known.listed.max(known.listing);
     }
 
     /// What a link says, or how long that is; or that it is none.
@@ -305,9 +374,21 @@ impl Skeleton {
         self.resolved(&path, false).map_or(path, |below| [&b"/"[..], &below].concat())
     }
 
+    /// What was to be made is there, or is a directory.
+    fn fail_to_change(&mut self, call: &Call, shape: &Shape, path: Vec<u8>, second: Option<Vec<u8>>) {
+        let makes_directory = shape.effect == Effect::None && shape.argument.is_some();
+        let kind = match call.errno {
+            EEXIST if makes_directory => Kind::Directory,
+            EEXIST => Kind::Something,
+            EISDIR => Kind::Directory,
+            _ => return,
+        };
+        self.learn(second.unwrap_or(path), kind, 0, 0);
+    }
+
     fn change(&mut self, call: &Call, shape: &Shape, path: Vec<u8>, second: Option<Vec<u8>>) {
         if !call.succeeded() {
-            return;
+            return self.fail_to_change(call, shape, path, second);
         }
         // What is made needs a directory, and what is removed or written to was there.
         if let Some(above) = ancestors(&path).last() {
@@ -326,6 +407,11 @@ impl Skeleton {
         }
         self.changed.extend([path].into_iter().chain(second));
     }
+}
+
+/// Whether a link that says this leads to what lies beside or below it, wherever it is moved to.
+pub(super) fn leads_down(text: &[u8]) -> bool {
+    !text.is_empty() && !text.starts_with(b"/") && text.split(|byte| *byte == b'/').all(|name| name != b"..")
 }
 
 /// The names of a path.
@@ -350,10 +436,38 @@ fn join(bones: &mut BTreeMap<Vec<u8>, Bone>, bone: Bone) {
     }
 }
 
-/// What a link at this path below a root has to say to lead to the same below that root.
+/// Bytes of a record of getdents64(2) for a name of so many: 19 before it, a zero after it, and a multiple of eight.
+const fn record_bytes(name: usize) -> u64 {
+    (19 + name as u64 + 1).div_ceil(8) * 8
+}
+
+/// Names whose records have so many bytes together, or a few less.
+fn made_up(bytes: u64) -> Vec<String> {
+    // Of ten bytes, with a record of 32 each; the last may have more.
+    let count = (bytes / 32).min(MADE_UP_MAX);
+    let mut names: Vec<String> = (0..count).map(|number| format!("unkn-{number:05}")).collect();
+    if let Some(last) = names.last_mut().filter(|_| count < MADE_UP_MAX) {
+        last.push_str(&"-".repeat((bytes % 32) as usize));
+    }
+    names
+}
+
+/// What a link at this path below a root has to say to lead to the same below that root. None leads above it: the kernel stops at the root of the machine, too.
 fn relative(text: &[u8], place: &[u8]) -> Vec<u8> {
     if !text.starts_with(b"/") {
-        return text.to_vec();
+        let mut depth = names(place).count().saturating_sub(1) as i64;
+        let mut is_below = |name: &&[u8]| {
+            let step = match *name {
+                b"." => 0,
+                b".." => -1,
+                _ => 1,
+            };
+            let stays = depth + step >= 0;
+            depth += if stays { step } else { 0 };
+            stays
+        };
+        let whole = names(text).filter(|name| is_below(name)).collect::<Vec<_>>().join(&b'/');
+        return if whole.is_empty() { b".".to_vec() } else { whole };
     }
     let up = names(place).count().saturating_sub(1);
     let below = names(text).collect::<Vec<_>>().join(&b'/');

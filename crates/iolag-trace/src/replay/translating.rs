@@ -31,6 +31,10 @@ pub(super) struct Asked<'a> {
     pub known: Option<Known>,
     /// Where its path is looked up.
     pub at: At,
+    /// Its second path, or what a link is to say.
+    pub second: Option<PlaceId>,
+    /// Whether what it is about is the copy's own.
+    pub is_own: bool,
 }
 
 impl Asked<'_> {
@@ -43,7 +47,10 @@ impl Asked<'_> {
     /// What is done again; of an open, and of what makes a descriptor, `new` is the number of that.
     pub(super) fn ask(&self, new: u32) -> Result<Ask, WhyLeftOut> {
         if self.changes() {
-            return Err(WhyLeftOut::Changes);
+            return if self.is_own { self.change(new).map(Ask::Change) } else { Err(WhyLeftOut::Changes) };
+        }
+        if let Some(synchronised) = self.synchronised() {
+            return synchronised;
         }
         if self.shape.waits_for_lock(self.call) {
             return Err(WhyLeftOut::Lock);
@@ -66,7 +73,7 @@ impl Asked<'_> {
             Effect::ChangeDirectory => Ok(Ask::ChangeDirectory(self.place()?)),
             // What else may become of it says nothing about the file.
             Effect::Execute if matches!(call.errno, ENOEXEC | E2BIG) => Err(WhyLeftOut::NotTold),
-            Effect::Execute => Ok(Ask::Access(self.looked_up()?, X_OK)),
+            Effect::Execute => Ok(Ask::Access(self.looked_up()?, X_OK, 0)),
             _ => self.by_name(),
         }
     }
@@ -74,7 +81,7 @@ impl Asked<'_> {
     fn by_name(&self) -> Result<Ask, WhyLeftOut> {
         match self.name {
             b"access" | b"faccessat" | b"faccessat2" => {
-                Ok(Ask::Access(self.looked_up()?, self.call.argument))
+                Ok(Ask::Access(self.looked_up()?, self.call.argument, self.call.flags))
             }
             b"statfs" | b"statfs64" => Ok(Ask::StatFs(self.place()?)),
             _ => Err(WhyLeftOut::NotTold),
@@ -89,7 +96,7 @@ impl Asked<'_> {
             Effect::Attributes(_) => Ask::Attributes(on),
             Effect::ChangeDirectoryTo => Ask::ChangeDirectoryTo(on),
             Effect::Seek => Ask::Seek(on, call.offset.unwrap_or(0).cast_signed(), call.argument),
-            Effect::List => Ask::List(on, call.length),
+            Effect::List => Ask::List(on, call.length, moved().unwrap_or(0)),
             Effect::Duplicate => Ask::Duplicate(on, new, None),
             Effect::Control => return self.control(on, new),
             Effect::Close => Ask::Close(vec![on]),
@@ -107,7 +114,8 @@ impl Asked<'_> {
                     (Some(bytes), Some(offset)) => Ask::ReadAt(on, bytes, bytes, offset),
                     _ => return Err(WhyLeftOut::NotTold),
                 },
-                b"mmap" | b"mmap2" => Ask::Map(on, call.length, call.offset.unwrap_or(0)),
+                // Why one failed depends on what the program was allowed, and had.
+                b"mmap" | b"mmap2" if call.succeeded() => Ask::Map(on, call.length, call.offset.unwrap_or(0)),
                 b"fstatfs" | b"fstatfs64" => Ask::StatFsOf(on),
                 b"ioctl" if call.errno == ENOTTY => Ask::IsTerminal(on),
                 _ => return Err(WhyLeftOut::NotTold),

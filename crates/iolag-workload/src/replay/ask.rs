@@ -10,12 +10,15 @@ use std::os::fd::RawFd;
 use iolag_backend::Completion;
 use iolag_model::FailureCode;
 
+use super::change::Changing;
+
 /// What is asked, with everything that it needs.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Call<'a> {
     Stat(RawFd, &'a CStr, u32),
     Statx(RawFd, &'a CStr, u32),
-    Access(RawFd, &'a CStr, u32),
+    /// With flags.
+    Access(RawFd, &'a CStr, u32, u32),
     ReadLink(RawFd, &'a CStr, u64),
     Open(RawFd, &'a CStr, u32),
     StatFs(&'a CStr),
@@ -34,6 +37,8 @@ pub(super) enum Call<'a> {
     /// With what it is to be a copy in the place of, if there is something.
     Duplicate(RawFd, Option<RawFd>),
     Close(RawFd),
+    /// Changes files of the copy's own.
+    Change(Changing<'a>),
 }
 
 /// What came back, and what it left.
@@ -46,7 +51,19 @@ pub(super) struct Answer {
     pub mapping: Option<(usize, usize)>,
 }
 
+/// Where what is read goes, and how much of it may come. Nobody looks at it, so that threads may have it together.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Room {
+    pub data: *mut u8,
+    pub bytes: usize,
+}
+
+// SAFETY: the kernel writes to it, and nobody reads.
+unsafe impl Send for Room {}
+
 const O_PATH: u32 = 0o10_000_000;
+/// The kernel gives up an opening below a directory where somebody renames meanwhile, and is asked again so often.
+const ATTEMPTS: u32 = 100;
 /// Flags of opening, as numbers of x86-64, and what they are here. Those that write have no place in a repetition.
 const FLAGS: [(u32, c_int); 8] = [
     (0o4_000, libc::O_NONBLOCK),
@@ -59,7 +76,7 @@ const FLAGS: [(u32, c_int); 8] = [
     (O_PATH, libc::O_PATH),
 ];
 
-fn flags_here(flags: u32) -> c_int {
+pub(super) fn flags_here(flags: u32) -> c_int {
     let set = FLAGS.iter().filter(|(bits, _)| flags & bits == *bits).fold(0, |all, (_, here)| all | here);
     match flags & O_PATH {
         // Nothing else goes with it.
@@ -69,10 +86,10 @@ fn flags_here(flags: u32) -> c_int {
 }
 
 impl Call<'_> {
-    /// Makes it; `buffer` has room for whatever it moves.
+    /// Makes it; `room` is for whatever it reads, and `noise` is as long as whatever it writes.
     #[inline]
-    pub(super) fn make(&self, buffer: &mut [u8]) -> Answer {
-        let (most, data) = (buffer.len(), buffer.as_mut_ptr());
+    pub(super) fn make(&self, room: Room, noise: &[u8]) -> Answer {
+        let Room { bytes: most, data } = room;
         let room = |asked: u64| (asked as usize).min(most);
         // SAFETY: paths end with zero, records are as large as the kernel's, and no call is given more room than its buffer has. A descriptor that is none is
         // answered with EBADF.
@@ -87,11 +104,16 @@ impl Call<'_> {
                     let wanted = libc::STATX_BASIC_STATS;
                     libc::statx(at, path.as_ptr(), flags as c_int, wanted, record.as_mut_ptr()).into()
                 }
-                Self::Access(at, path, mode) => libc::syscall(libc::SYS_faccessat, at, path.as_ptr(), mode),
+                Self::Access(at, path, mode, 0) => {
+                    libc::syscall(libc::SYS_faccessat, at, path.as_ptr(), mode)
+                }
+                Self::Access(at, path, mode, flags) => {
+                    libc::syscall(libc::SYS_faccessat2, at, path.as_ptr(), mode, flags)
+                }
                 Self::ReadLink(at, path, length) => {
                     libc::readlinkat(at, path.as_ptr(), data.cast(), room(length)) as i64
                 }
-                Self::Open(at, path, flags) => return opened(open(at, path, flags_here(flags))),
+                Self::Open(at, path, flags) => return opened(open(at, path, flags_here(flags), 0)),
                 Self::StatFs(path) => {
                     let mut record = MaybeUninit::<libc::statfs>::uninit();
                     libc::statfs(path.as_ptr(), record.as_mut_ptr()).into()
@@ -127,8 +149,9 @@ impl Call<'_> {
                     return opened(libc::dup3(on, over, libc::O_CLOEXEC).into());
                 }
                 Self::Close(on) => libc::close(on).into(),
+                Self::Change(ref change) => return change.make(noise),
             };
-            let is_transfer = matches!(self, Self::Read(..) | Self::ReadAt(..));
+            let is_transfer = matches!(self, Self::Read(..) | Self::ReadAt(..) | Self::List(..));
             let completion = match done {
                 ..0 => failure(),
                 bytes if is_transfer => Completion::ok(bytes as u64),
@@ -141,12 +164,12 @@ impl Call<'_> {
 
 /// What the last call failed with.
 #[cold]
-fn failure() -> Completion {
+pub(super) fn failure() -> Completion {
     let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
     Completion::failed(FailureCode::from_errno(errno))
 }
 
-fn opened(done: c_long) -> Answer {
+pub(super) fn opened(done: c_long) -> Answer {
     let (completion, opened) = match RawFd::try_from(done) {
         Ok(new) if new >= 0 => (Completion::ok(0), Some(new)),
         _ => (failure(), None),
@@ -154,7 +177,11 @@ fn opened(done: c_long) -> Answer {
     Answer { completion, opened, mapping: None }
 }
 
-unsafe fn open(at: RawFd, path: &CStr, flags: c_int) -> c_long {
+/// Opens what lies below a directory.
+///
+/// # Safety
+/// None is needed: a descriptor that is none is answered with EBADF.
+pub(super) unsafe fn open(at: RawFd, path: &CStr, flags: c_int, mode: libc::mode_t) -> c_long {
     /// struct open_how of openat2(2).
     #[repr(C)]
     struct How {
@@ -165,8 +192,16 @@ unsafe fn open(at: RawFd, path: &CStr, flags: c_int) -> c_long {
     // SAFETY: as the caller promises; the record is the kernel's, and as long as it is told.
     unsafe {
         let resolve = libc::RESOLVE_BENEATH | libc::RESOLVE_NO_MAGICLINKS;
-        let how = How { flags: flags as u64, mode: 0, resolve };
-        libc::syscall(libc::SYS_openat2, at, path.as_ptr(), &raw const how, size_of::<How>())
+        let how = How { flags: flags as u64, mode: mode.into(), resolve };
+        let mut attempts = 1;
+        loop {
+            let done = libc::syscall(libc::SYS_openat2, at, path.as_ptr(), &raw const how, size_of::<How>());
+            let is_given_up = done < 0 && *libc::__errno_location() == libc::EAGAIN;
+            if !is_given_up || attempts == ATTEMPTS {
+                return done;
+            }
+            attempts += 1;
+        }
     }
 }
 
@@ -182,6 +217,19 @@ unsafe fn mapped(on: RawFd, length: usize, offset: i64) -> Answer {
             mapping: Some((address.expose_provenance(), length)),
         },
     }
+}
+
+/// Whether a descriptor is of what may be in a repetition: a file, a directory, or a link that is only pointed at. What else stands there since the look is not asked anything.
+pub(super) fn is_file(descriptor: RawFd) -> bool {
+    let mut record = MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: the record is as large as the kernel's, and is filled if the call succeeds.
+    let mode = unsafe {
+        match libc::fstat(descriptor, record.as_mut_ptr()) {
+            0 => record.assume_init().st_mode,
+            _ => return false,
+        }
+    };
+    matches!(mode & libc::S_IFMT, libc::S_IFREG | libc::S_IFDIR | libc::S_IFLNK)
 }
 
 /// Closes what a call of a repetition has opened.
@@ -210,7 +258,9 @@ mod tests {
     #[test]
     fn no_open_leaves_the_directory_or_waits() {
         let (directory, root) = directory();
-        let make = |call: Call<'_>| call.make(&mut [0; 64]);
+        let mut buffer = [0; 64];
+        let room = Room { data: buffer.as_mut_ptr(), bytes: buffer.len() };
+        let make = |call: Call<'_>| call.make(room, &[]);
         let errno = |answer: Answer| answer.completion.code.errno();
         std::os::unix::fs::symlink("/etc/passwd", directory.path().join("out")).unwrap();
         std::os::unix::fs::symlink("file", directory.path().join("in")).unwrap();
@@ -222,6 +272,7 @@ mod tests {
         assert_eq!(errno(open(c"../x")), Some(libc::EXDEV));
         for path in [c"in", c"fifo"] {
             let new = open(path).opened.unwrap();
+            assert_eq!(is_file(new), path != c"fifo");
             assert!(path == c"fifo" || make(Call::Read(new, 64)).completion.bytes == 4);
             assert_eq!(errno(make(Call::Close(new))), None);
         }
@@ -237,7 +288,8 @@ mod tests {
         std::fs::write(directory.path().join("file"), "0123456789").unwrap();
         std::os::unix::fs::symlink("file", directory.path().join("link")).unwrap();
         let mut buffer = vec![0; 4096];
-        let mut make = |call: Call<'_>| call.make(&mut buffer);
+        let room = Room { data: buffer.as_mut_ptr(), bytes: buffer.len() };
+        let make = |call: Call<'_>| call.make(room, &[]);
         let file = make(Call::Open(at, c"file", 0o2_000_000)).opened.unwrap();
         let bytes = |answer: Answer| (answer.completion.is_ok(), answer.completion.bytes);
         assert_eq!(bytes(make(Call::Read(file, 4))), (true, 4));
@@ -245,7 +297,8 @@ mod tests {
         for call in [
             Call::Stat(at, c"file", 0),
             Call::Statx(at, c"link", 0x100),
-            Call::Access(at, c"file", 4),
+            Call::Access(at, c"file", 4, 0),
+            Call::Access(at, c"link", 4, 0x100),
             Call::ReadLink(at, c"link", 100),
             Call::StatFs(c"/"),
             Call::StatFsOf(file),
@@ -253,11 +306,11 @@ mod tests {
             Call::TellDirectory,
             Call::Attributes(file),
             Call::Seek(file, 0, 0),
-            Call::List(at, 4096),
             Call::Flags(file),
         ] {
             assert_eq!(bytes(make(call)), (true, 0), "{call:?}");
         }
+        assert!(bytes(make(Call::List(at, 4096))).1 >= 24);
         let mapping = make(Call::Map(file, 10, 0)).mapping.unwrap();
         unmap(mapping);
         let copy = make(Call::Duplicate(file, None)).opened.unwrap();

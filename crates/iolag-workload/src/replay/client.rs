@@ -13,6 +13,7 @@ use iolag_backend::{ObjectKey, Request};
 use iolag_model::{Meeting, MonotonicTime, Nanoseconds, Operation, ReplaySpec, ReplayTiming, StageIndex};
 use iolag_trace::{Ask, Item};
 
+use super::change;
 use super::progress::Over;
 use super::session::{ALL_OTHERS, ONLY_WAITS, Shared};
 use crate::processors::{ProcessorClocks, ProcessorMeter, ProcessorTimes};
@@ -56,12 +57,13 @@ impl ReplayPace {
         Nanoseconds((time.0 as f64 / self.speed) as u64)
     }
 
-    /// When an item is to be done, if that is not at once.
-    fn intended(&self, item: &Item, now: MonotonicTime) -> Option<MonotonicTime> {
+    /// When an item is to be done, if that is not at once; the one before it was done at this moment.
+    fn intended(&self, item: &Item, since: MonotonicTime) -> Option<MonotonicTime> {
         match self.timing {
             ReplayTiming::Asap => None,
             ReplayTiming::Gaps if item.gap == Nanoseconds::ZERO => None,
-            ReplayTiming::Gaps => Some(now.after(self.scaled(item.gap))),
+            // Waiting for others is a part of it, as it was when the program was traced.
+            ReplayTiming::Gaps => Some(since.after(self.scaled(item.gap))),
             ReplayTiming::Exact => Some(self.began().after(self.scaled(item.start))),
         }
     }
@@ -83,6 +85,8 @@ pub(super) struct ReplayClient<'a, P> {
     /// Of the first task.
     processors: Option<ProcessorMeter<P>>,
     next: usize,
+    /// When its last item was done, or it began.
+    since: MonotonicTime,
     state: State,
 }
 
@@ -111,7 +115,7 @@ impl<'a, P: ProcessorClocks> ReplayClient<'a, P> {
         processors: Option<Arc<ProcessorTimes<P>>>,
     ) -> Self {
         let processors = processors.map(ProcessorMeter::new);
-        Self { task, items, shared, pace, processors, next: 0, state: State::Before }
+        Self { task, items, shared, pace, processors, next: 0, since: MonotonicTime(0), state: State::Before }
     }
 
     const fn is_first(&self) -> bool {
@@ -138,7 +142,7 @@ impl<'a, P: ProcessorClocks> ReplayClient<'a, P> {
             }
             let intended = match self.state {
                 State::Beginning(moment) => Some(moment),
-                _ => self.pace.intended(item, now),
+                _ => self.pace.intended(item, self.since),
             };
             self.state = State::Going;
             let is_nothing = match &item.ask {
@@ -150,6 +154,7 @@ impl<'a, P: ProcessorClocks> ReplayClient<'a, P> {
                 return Step::Execute { request: self.request(operation_of(&item.ask), index, 0), intended };
             }
             self.next += 1;
+            self.since = now;
             self.shared.progress.note(self.task, self.next as u32);
         }
         match self.is_first() {
@@ -199,6 +204,7 @@ impl<P: ProcessorClocks> Client for ReplayClient<'_, P> {
                 Step::Begin { stage: BENCHMARK, value: 0 }
             }
             State::Before => {
+                self.since = now;
                 self.state = State::Going;
                 Step::Enter { stage: BENCHMARK }
             }
@@ -235,6 +241,7 @@ impl<P: ProcessorClocks> Client for ReplayClient<'_, P> {
         let is_item = request.bytes != ONLY_WAITS && request.key.index == self.next as u64;
         if is_item && !request.operation.is_of_caches() {
             self.next += 1;
+            self.since = done.end;
             self.shared.progress.note(self.task, self.next as u32);
         }
     }
@@ -242,6 +249,7 @@ impl<P: ProcessorClocks> Client for ReplayClient<'_, P> {
     fn met(&mut self, meeting: &Meeting, _now: MonotonicTime) {
         let begin = meeting.begin.after(self.pace.delay);
         self.pace.began.store(begin.0, Ordering::Relaxed);
+        self.since = begin;
         self.state = match self.pace.delay {
             Nanoseconds::ZERO => State::Going,
             _ => State::Beginning(begin),
@@ -258,7 +266,7 @@ impl<P: ProcessorClocks> Client for ReplayClient<'_, P> {
 /// As what an item is recorded.
 fn operation_of(ask: &Ask) -> Operation {
     match ask {
-        Ask::Fork(_) | Ask::Execute(_) | Ask::Wait => Operation::Edge,
+        Ask::Fork(_) | Ask::Execute(_) | Ask::Wait | Ask::CloseAll(_) => Operation::Edge,
         Ask::Stat(..) | Ask::Statx(..) => Operation::CallStat,
         Ask::Access(..) => Operation::CallAccess,
         Ask::ReadLink(..) => Operation::CallReadlink,
@@ -273,6 +281,7 @@ fn operation_of(ask: &Ask) -> Operation {
         Ask::Map(..) => Operation::CallMmap,
         Ask::Flags(_) | Ask::IsTerminal(_) | Ask::Duplicate(..) => Operation::CallFcntl,
         Ask::Close(_) => Operation::CallClose,
+        Ask::Change(change) => change::operation_of(change),
     }
 }
 
@@ -280,7 +289,9 @@ fn operation_of(ask: &Ask) -> Operation {
 mod tests {
     use super::*;
     use iolag_model::{JobTerms, ReplayCoverage, Waiting};
+    use iolag_trace::{After, Repetition};
 
+    use crate::replay::buffers::Buffers;
     use crate::replay::paths::Paths;
     use crate::replay::progress::Progress;
 
@@ -312,6 +323,7 @@ mod tests {
             coverage: ReplayCoverage::default(),
             terms: JobTerms::NONE,
             kill_after_ns,
+            own: None,
         }
     }
 
@@ -327,7 +339,12 @@ mod tests {
             })
             .collect();
         let paths = Paths::new(Vec::new(), &[]);
-        let shared = Shared { paths: &paths, progress: Progress::new(2), descriptors: Box::new([]) };
+        let shared = Shared {
+            paths: &paths,
+            progress: Progress::new(2),
+            buffers: Buffers::new(&Repetition::default(), 0),
+            descriptors: Box::new([]),
+        };
         let pace = ReplayPace::new(&spec(Some(Nanoseconds(50))), 0);
         let mut client = ReplayClient::<Still>::new((0, &items), &shared, &pace, None);
         assert_eq!(client.next(MonotonicTime(99)), Step::Begin { stage: BENCHMARK, value: 0 });
@@ -347,6 +364,42 @@ mod tests {
         let Step::Execute { request, .. } = steps[0] else { panic!("it waits: {steps:?}") };
         assert_eq!((request.operation, request.key.index), (Operation::Edge, ALL_OTHERS));
         assert_eq!(steps[1..], [Step::TimeOut { limit: Nanoseconds(50) }, Step::Finished]);
+    }
+
+    #[test]
+    fn what_a_task_waits_for_others_is_a_part_of_its_own_pause() {
+        let item = |gap, after| Item {
+            ask: Ask::Wait,
+            after,
+            start: Nanoseconds::ZERO,
+            gap: Nanoseconds(gap),
+            errno: 0,
+        };
+        let items = [item(100, vec![After { task: 1, items: 1 }]), item(10, Vec::new())];
+        let paths = Paths::new(Vec::new(), &[]);
+        let buffers = Buffers::new(&Repetition::default(), 0);
+        let shared = Shared { paths: &paths, progress: Progress::new(2), buffers, descriptors: Box::new([]) };
+        let pace = ReplayPace::new(&ReplaySpec { timing: ReplayTiming::Gaps, ..spec(None) }, 0);
+        let mut client = ReplayClient::<Still>::new((0, &items), &shared, &pace, None);
+        client.next(MonotonicTime(1000));
+        let begin = MonotonicTime(1000);
+        client.met(&Meeting { values: [].into(), begin, waiting: Waiting::Actively }, begin);
+        // It waits for the other task, which takes longer than the pause did.
+        let Step::Execute { request, intended: None } = client.next(begin) else { panic!("it waits") };
+        let end = |start, end| Done {
+            completion: iolag_backend::Completion::ok(0),
+            start: MonotonicTime(start),
+            end: MonotonicTime(end),
+        };
+        shared.progress.note(1, 1);
+        client.completed(&request, &end(1000, 1250));
+        let Step::Execute { request, intended } = client.next(MonotonicTime(1250)) else {
+            panic!("it goes on")
+        };
+        assert_eq!(intended, Some(MonotonicTime(1100)), "which is over");
+        client.completed(&request, &end(1250, 1251));
+        let Step::Execute { intended, .. } = client.next(MonotonicTime(1251)) else { panic!("it goes on") };
+        assert_eq!(intended, Some(MonotonicTime(1261)), "what it computes then is after the waiting");
     }
 
     #[test]

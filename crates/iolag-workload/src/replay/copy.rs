@@ -12,6 +12,7 @@ use iolag_trace::{Repetition, Sharing};
 use rustix::io::Errno;
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
+use super::buffers::Buffers;
 use super::client::{ReplayClient, ReplayPace};
 use super::paths::Paths;
 use super::progress::{Over, Progress};
@@ -73,6 +74,7 @@ pub fn run_copy<P: ProcessorClocks>(
         shared: Shared {
             paths: &copy.paths,
             progress: Progress::new(tasks),
+            buffers: Buffers::new(copy.repetition, copy.rank),
             descriptors: (0..copy.repetition.descriptors).map(|_| AtomicI32::new(-1)).collect(),
         },
         begun: (0..tasks).map(|_| AtomicBool::new(false)).collect(),
@@ -179,7 +181,7 @@ impl<P: ProcessorClocks, M: CopyClients, N: Coordinator, C: Clock> Running<'_, P
         let own = ReplayClient::new((task, items), &self.shared, &copy.pace, processors);
         let own = CachesClient::new(own, copy.rank, caches, Arc::clone(&copy.stages));
         let driven = ClientLoop::new(own, self.clients.recorder(client), self.clients.options(client));
-        let open = || Ok(ReplaySession::new(items, &self.shared, &fork, &is_stopped, maker));
+        let open = || Ok(ReplaySession::new((task, items), &self.shared, &fork, &is_stopped, maker));
         drive_known(driven, open, self.coordinator, self.clock)
     }
 

@@ -7,6 +7,8 @@
 //! Limits: a task is a thread, so that memory, and what belongs to a process only (locks, limits, credentials), is shared by tasks that had their own.
 
 mod ask;
+mod buffers;
+mod change;
 mod client;
 mod copy;
 mod paths;

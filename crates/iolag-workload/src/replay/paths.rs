@@ -1,7 +1,7 @@
 //! The paths of a repetition as the kernel takes them, made before anything is asked.
 
 use std::ffi::{CStr, CString};
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -24,6 +24,17 @@ impl MapRoot {
     pub fn open(path: &Path) -> Result<Self, Errno> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Self { path: path.to_owned(), opened: openat(CWD, path, flags, Mode::empty())? })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl AsFd for MapRoot {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.opened.as_fd()
     }
 }
 

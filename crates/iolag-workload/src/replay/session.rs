@@ -6,11 +6,13 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use iolag_backend::{CacheMaker, Completion, Request, Session};
 use iolag_model::{FailureCode, Operation};
-use iolag_trace::{Ask, Item};
+use iolag_trace::{Ask, Change, Item};
 use rustix::io::Errno;
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-use super::ask::{Answer, Call, close, unmap};
+use super::ask::{Answer, Call, Room, close, flags_here, is_file, unmap};
+use super::buffers::Buffers;
+use super::change::{Changing, flags_to_write};
 use super::paths::Paths;
 use super::progress::Progress;
 
@@ -18,6 +20,8 @@ use super::progress::Progress;
 pub(super) const ONLY_WAITS: u64 = 1;
 /// As its number: all other tasks are waited for.
 pub(super) const ALL_OTHERS: u64 = u64::MAX;
+/// No record of a directory has more bytes.
+const RECORD_MAX: u64 = 280;
 /// So many disagreements of a task are told in words; the others are counted.
 const TOLD_MAX: u32 = 20;
 
@@ -26,6 +30,7 @@ const TOLD_MAX: u32 = 20;
 pub(super) struct Shared<'a> {
     pub paths: &'a Paths,
     pub progress: Progress,
+    pub buffers: Buffers,
     /// By number of the repetition: what a descriptor is in the tables of those who have it.
     pub descriptors: Box<[AtomicI32]>,
 }
@@ -53,7 +58,10 @@ pub(super) struct ReplaySession<'a> {
     /// Whether the task is to stop.
     is_stopped: &'a (dyn Fn() -> bool + Sync),
     caches: Option<Arc<dyn CacheMaker>>,
-    buffer: Vec<u8>,
+    /// Where what is read goes.
+    room: Room,
+    /// What is written.
+    noise: &'a [u8],
     prepared: Option<Call<'a>>,
     left: Option<Answer>,
     said: Option<String>,
@@ -63,17 +71,15 @@ pub(super) struct ReplaySession<'a> {
 impl<'a> ReplaySession<'a> {
     /// That of a task with these items.
     pub(super) fn new(
-        items: &'a [Item],
+        (task, items): (u32, &'a [Item]),
         shared: &'a Shared<'a>,
         fork: &'a Fork<'a>,
         is_stopped: &'a (dyn Fn() -> bool + Sync),
         caches: Option<Arc<dyn CacheMaker>>,
     ) -> Self {
-        let bytes = items.iter().map(|item| item.ask.bytes()).max().unwrap_or(0);
-        // Written to, so that no page of it is touched for the first time while the clock runs.
-        let buffer = vec![0xff; usize::try_from(bytes).unwrap_or(usize::MAX)];
+        let (room, noise) = (shared.buffers.room(task), shared.buffers.noise());
         let (prepared, left, said, told) = (None, None, None, 0);
-        Self { items, shared, fork, is_stopped, caches, buffer, prepared, left, said, told }
+        Self { items, shared, fork, is_stopped, caches, room, noise, prepared, left, said, told }
     }
 
     fn item(&self, request: &Request) -> Option<&'a Item> {
@@ -92,9 +98,9 @@ impl<'a> ReplaySession<'a> {
                 let (at, path) = paths.looked_up(name, on);
                 Call::Statx(at, path, flags)
             }
-            Ask::Access(name, mode) => {
+            Ask::Access(name, mode, flags) => {
                 let (at, path) = paths.looked_up(name, on);
-                Call::Access(at, path, mode)
+                Call::Access(at, path, mode, flags)
             }
             Ask::ReadLink(name, length) => {
                 let (at, path) = paths.looked_up(name, on);
@@ -113,7 +119,7 @@ impl<'a> ReplaySession<'a> {
             Ask::Read(number, length, _) => Call::Read(on(number), length),
             Ask::ReadAt(number, length, _, offset) => Call::ReadAt(on(number), length, offset),
             Ask::Seek(number, offset, whence) => Call::Seek(on(number), offset, whence),
-            Ask::List(number, length) => Call::List(on(number), length),
+            Ask::List(number, length, _) => Call::List(on(number), length),
             Ask::Map(number, length, offset) => Call::Map(on(number), length, offset),
             Ask::Flags(number) => Call::Flags(on(number)),
             Ask::IsTerminal(number) => Call::IsTerminal(on(number)),
@@ -121,8 +127,35 @@ impl<'a> ReplaySession<'a> {
                 Call::Duplicate(on(from), over.map(on).filter(|over| *over >= 0))
             }
             Ask::Close(ref all) => Call::Close(on(*all.first()?)),
-            Ask::Fork(_) | Ask::Execute(_) | Ask::Wait => return None,
+            Ask::Change(ref change) => Call::Change(self.changing(change)),
+            Ask::Fork(_) | Ask::Execute(_) | Ask::Wait | Ask::CloseAll(_) => return None,
         })
+    }
+
+    fn changing(&self, change: &Change) -> Changing<'a> {
+        let paths = self.shared.paths;
+        let on = |number: u32| self.shared.descriptor(number);
+        let of = |place| paths.of(place);
+        match *change {
+            Change::Open(place, flags, mode, _) => {
+                let (at, path) = of(place);
+                Changing::Open(at, path, flags_here(flags) | flags_to_write(flags), mode)
+            }
+            Change::Write(number, length, _) => Changing::Write(on(number), length),
+            Change::WriteAt(number, length, _, offset) => Changing::WriteAt(on(number), length, offset),
+            Change::Truncate(number, length) => Changing::Truncate(on(number), length),
+            Change::Synchronise(number) => Changing::Synchronise(on(number)),
+            Change::Remove(place) => Changing::Remove(of(place).0, of(place).1, 0),
+            Change::RemoveDirectory(place) => Changing::Remove(of(place).0, of(place).1, libc::AT_REMOVEDIR),
+            Change::MakeDirectory(place, mode) => Changing::MakeDirectory(of(place).0, of(place).1, mode),
+            Change::Rename(from, to, flags) => Changing::Rename(of(from).0, of(from).1, of(to).1, flags),
+            Change::Link(from, to) => Changing::Link(of(from).0, of(from).1, of(to).1),
+            Change::SymbolicLink(text, place) => Changing::SymbolicLink(of(text).1, of(place).0, of(place).1),
+            Change::Attributes(place, flags, attribute) => {
+                Changing::Attributes(of(place).0, of(place).1, flags as i32, attribute)
+            }
+            Change::AttributesOf(number, attribute) => Changing::AttributesOf(on(number), attribute),
+        }
     }
 
     /// Waits for others, and does what the item is if it is an edge.
@@ -146,15 +179,19 @@ impl<'a> ReplaySession<'a> {
                 // A program that is executed has a table of its own.
                 // SAFETY: the descriptors of a repetition are numbers, which mean the same in the copy.
                 let _ = unsafe { unshare_unsafe(UnshareFlags::FILES) };
-                closed
-                    .iter()
-                    .map(|number| self.shared.descriptor(*number))
-                    .filter(|on| *on >= 0)
-                    .for_each(close);
+                self.close_all(closed);
+                Completion::ok(0)
+            }
+            Ask::CloseAll(closed) => {
+                self.close_all(closed);
                 Completion::ok(0)
             }
             _ => Completion::ok(0),
         }
+    }
+
+    fn close_all(&self, numbers: &[u32]) {
+        numbers.iter().map(|number| self.shared.descriptor(*number)).filter(|on| *on >= 0).for_each(close);
     }
 
     /// What is to be known of an answer that is not the trace's.
@@ -174,10 +211,14 @@ impl<'a> ReplaySession<'a> {
     fn about(&self, item: &Item) -> String {
         let paths = self.shared.paths;
         let path = match item.ask {
-            Ask::Stat(name, _) | Ask::Statx(name, _) | Ask::Access(name, _) | Ask::ReadLink(name, _) => {
+            Ask::Stat(name, _) | Ask::Statx(name, _) | Ask::Access(name, ..) | Ask::ReadLink(name, _) => {
                 paths.whole(name.place)
             }
             Ask::Open(place, ..) | Ask::StatFs(place) | Ask::ChangeDirectory(place) => paths.whole(place),
+            Ask::Change(ref change) => match change.places().last() {
+                Some(place) => paths.whole(place),
+                None => return String::new(),
+            },
             _ => return String::new(),
         };
         format!(": {}", iolag_trace::path_text(path.to_bytes()))
@@ -195,8 +236,14 @@ impl<'a> ReplaySession<'a> {
                 errno => self.disagree(item, completion, name_of(errno)),
             };
         }
+        if let (Ask::List(_, _, traced), 0) = (&item.ask, errno) {
+            return self.judged_list(item, completion, *traced);
+        }
         let traced = match item.ask {
             Ask::Read(_, _, traced) | Ask::ReadAt(_, _, traced, _) if errno == 0 => traced,
+            Ask::Change(Change::Write(_, _, traced) | Change::WriteAt(_, _, traced, _)) if errno == 0 => {
+                traced
+            }
             _ => completion.bytes,
         };
         if completion.bytes == traced {
@@ -207,17 +254,46 @@ impl<'a> ReplaySession<'a> {
         self.disagree(item, completion, came)
     }
 
-    /// What the next items need of an answer.
-    fn keep(&self, item: &Item, answer: &Answer) {
+    /// Directories have their names in another order elsewhere, so that a part of a long listing may be a little longer or shorter.
+    fn judged_list(&mut self, item: &Item, completion: Completion, traced: u64) -> Completion {
+        let came = completion.bytes;
+        let is_like = (came == 0) == (traced == 0) && came.abs_diff(traced) <= RECORD_MAX + traced / 10;
+        match is_like {
+            // Names are no data.
+            true => Completion::ok(0),
+            false => {
+                let completion = Completion::partly(0, FailureCode::SHORT);
+                self.disagree(item, completion, format!("{came} bytes of names came, of {traced} then"))
+            }
+        }
+    }
+
+    /// What the next items need of an answer; what was opened, and is no file any more, is closed.
+    fn keep(&self, item: &Item, answer: &Answer) -> Kept {
         answer.mapping.into_iter().for_each(unmap);
-        let Some(descriptor) = answer.opened else { return };
+        let Some(descriptor) = answer.opened else { return Kept::Nothing };
+        if matches!(item.ask, Ask::Open(..) | Ask::Change(Change::Open(..))) && !is_file(descriptor) {
+            close(descriptor);
+            return Kept::NoFile;
+        }
         match item.ask {
-            Ask::Open(_, _, Some(number)) | Ask::Duplicate(_, number, _) if item.errno == 0 => {
+            Ask::Open(_, _, Some(number))
+            | Ask::Duplicate(_, number, _)
+            | Ask::Change(Change::Open(.., Some(number)))
+                if item.errno == 0 =>
+            {
                 self.shared.opened(number, descriptor);
             }
             _ => close(descriptor),
         }
+        Kept::Nothing
     }
+}
+
+/// What became of what an answer left.
+enum Kept {
+    Nothing,
+    NoFile,
 }
 
 /// `ENOENT`, as far as names of errors are known; else its number.
@@ -243,7 +319,7 @@ impl Session for ReplaySession<'_> {
                 _ => Completion::failed(Errno::OPNOTSUPP.into()),
             };
         };
-        let answer = call.make(&mut self.buffer);
+        let answer = call.make(self.room, self.noise);
         let completion = answer.completion;
         self.left = Some(answer);
         completion
@@ -252,8 +328,13 @@ impl Session for ReplaySession<'_> {
     #[inline]
     fn inspect(&mut self, request: &Request, completion: Completion) -> Completion {
         let (Some(answer), Some(item)) = (self.left.take(), self.item(request)) else { return completion };
-        self.keep(item, &answer);
-        self.judged(item, completion)
+        match self.keep(item, &answer) {
+            Kept::Nothing => self.judged(item, completion),
+            Kept::NoFile => {
+                let completion = Completion::failed(Errno::NXIO.into());
+                self.disagree(item, completion, "it is a device, a pipe or a socket now".to_owned())
+            }
+        }
     }
 
     fn message(&mut self) -> Option<String> {

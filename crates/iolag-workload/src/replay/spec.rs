@@ -24,16 +24,16 @@ impl Workload for ReplaySpec {
         vec![(Phase::Benchmark, 0)]
     }
 
-    fn objects_needed(&self, _clients: u32) -> u64 {
-        0
+    fn objects_needed(&self, clients: u32) -> u64 {
+        self.own.map_or(0, |own| own.files.saturating_mul(clients.into()))
     }
 
     fn object_bytes(&self) -> u64 {
         0
     }
 
-    fn bytes_held(&self, _clients: u32) -> u64 {
-        0
+    fn bytes_held(&self, clients: u32) -> u64 {
+        self.own.map_or(0, |own| own.bytes.saturating_mul(clients.into()))
     }
 
     fn operations_needed(&self) -> BTreeSet<Operation> {

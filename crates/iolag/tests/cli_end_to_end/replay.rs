@@ -106,6 +106,73 @@ fn an_import_of_numpy_is_repeated_on_a_skeleton() {
     assert!(found_nothing("call.stat") && found_nothing("call.open"));
 }
 
+#[test]
+fn a_compiler_is_repeated_and_changes_files_of_its_own_only() {
+    if !may_trace() {
+        return;
+    }
+    let scene = Scene::new();
+    let work = scene.target();
+    fs::write(work.join("main.c"), "#include <stdio.h>\nint main(void) { puts(\"x\"); return 0; }\n")
+        .unwrap();
+    let trace = traced(&scene, &work, &["gcc", "-O1", "-o", "main", "main.c"]);
+    let run = replayed(&scene, &trace, &["--allow-write"]);
+    assert_repeated(&run);
+    for call in ["call.create", "call.write", "call.unlink"] {
+        assert!(run["stages"].to_string().contains(call), "{call}: {run}");
+    }
+    let skeleton = scene.path().join("skeleton");
+    assert!(!skeleton.join("iolag-work").exists(), "it is removed again");
+    assert!(!skeleton.join(work.strip_prefix("/").unwrap()).join("main").exists(), "nothing else is made");
+    // Without leave it is left out, which is too much for a run that says something.
+    let words = ["replay", &trace, skeleton.to_str().unwrap()];
+    let done = scene.run(&words);
+    assert_eq!(done.code, Some(4), "{done:?}");
+    assert_says(&done.stdout, &["would change what is there"]);
+    scene.assert_nobody_is_left();
+}
+
+#[test]
+fn what_is_changed_is_as_it_was_for_the_program_and_the_target_stays_as_it_is() {
+    let scene = Scene::new();
+    let trace = trace_of(
+        &scene,
+        "\
+1 stat(\"/site/new\", 0x1) = -1 ENOENT (No such file or directory)
+1 mkdir(\"/site/d\", 0777) = 0
+1 openat(AT_FDCWD, \"/site/d/new\", O_RDWR|O_CREAT|O_EXCL, 0600) = 3
+1 write(3, \"\"..., 70000) = 70000
+1 lseek(3, 0, SEEK_SET) = 0
+1 read(3, \"\"..., 100000) = 70000
+1 close(3) = 0
+1 rename(\"/site/d/new\", \"/site/new\") = 0
+1 stat(\"/site/new\", {st_mode=S_IFREG|0600, st_size=70000, ...}) = 0
+1 unlink(\"/site/kept\") = 0
+1 unlink(\"/site/kept\") = -1 ENOENT (No such file or directory)
+1 rmdir(\"/site/d\") = 0
+",
+    );
+    let target = scene.target();
+    fs::write(target.join("kept"), "text").unwrap();
+    // That it is there is not for the copies to see.
+    fs::write(target.join("new"), "other").unwrap();
+    let map = format!("/site={}", target.display());
+    let done =
+        scene.run(&["replay", &trace, "--map", &map, "--allow-write", "--copies", "3", "--repeat", "2"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let told = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_says(&told, &["All 36 calls came back as they did then."]);
+    assert_says(&done.stderr, &["files are only read, but for those of its own in ", "/iolag-work"]);
+    let mut names: Vec<_> = fs::read_dir(&target).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["kept", "new"]);
+    assert_eq!(
+        fs::read_to_string(target.join("kept")).unwrap() + &fs::read_to_string(target.join("new")).unwrap(),
+        "textother"
+    );
+    scene.assert_nobody_is_left();
+}
+
 const SMALL: &str = "\
 1 stat(\"/site/a\", {st_mode=S_IFREG|0644, st_size=5, ...}) = 0
 1 stat(\"/site/absent\", 0x1) = -1 ENOENT (No such file or directory)
@@ -163,6 +230,41 @@ fn a_directory_without_the_files_makes_a_run_void() {
     assert_eq!(done.code, Some(0), "{done:?}");
     assert_says(&done.stderr, &["0 of 3 look-ups would not come back as they did"]);
     assert_says(&done.stdout, &["All 6 calls came back as they did then."]);
+}
+
+#[test]
+fn a_trace_that_is_cut_off_is_no_whole_program() {
+    let scene = Scene::new();
+    let calls: String = (0..20_000)
+        .map(|number| format!("1 stat(\"/site/{number}\", 0x1) = -1 ENOENT (No such file or directory)\n"))
+        .collect();
+    let trace = trace_of(&scene, &calls);
+    let whole = fs::read(&trace).unwrap();
+    fs::write(&trace, &whole[..whole.len() * 7 / 10]).unwrap();
+    let map = format!("/site={}", scene.target().display());
+    let done = scene.run(&["replay", &trace, "--map", &map, "-q"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    let told = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_says(&told, &["only a part of the program is repeated", "trace it again, to its end"]);
+}
+
+#[test]
+fn a_directory_without_its_names_is_not_as_it_was() {
+    let scene = Scene::new();
+    let trace = trace_of(
+        &scene,
+        "\
+1 openat(AT_FDCWD, \"/site\", O_RDONLY|O_DIRECTORY) = 3
+1 getdents64(3, [], 32768) = 3248
+1 getdents64(3, [], 32768) = 0
+",
+    );
+    let map = format!("/site={}", scene.target().display());
+    let done = scene.run(&["replay", &trace, "--map", &map]);
+    assert_eq!(done.code, Some(4), "{done:?}");
+    assert_says(&done.stderr, &["bytes of names came, of 3248 then"]);
+    let run = replayed(&scene, &trace, &[]);
+    assert_repeated(&run);
 }
 
 #[test]

@@ -1,16 +1,18 @@
 //! What is there of what a program asks for, looked up before anything is measured: what is no file and no directory, and what leads out of the map, is never asked; and what
 //! would not come back as it did can be told.
 //!
+//! No link is followed that leads out of what is mapped. What is mounted in there is a part of it, but for what the kernel tells.
+//!
 //! Limits: each path is looked up once, which brings names into caches; what changes between the look and the run shows in the run.
 
 use std::ffi::{CString, OsStr};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use iolag_model::{ReplayMap, WhyLeftOut};
 use iolag_trace::{Ask, Following, Item, Place, PlaceId, Repetition, path_text};
-use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
+use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, fstat, fstatfs, openat2, readlinkat};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +21,8 @@ use crate::contact::scout::Steps;
 
 /// So many of those that would not come back as they did are told.
 const TOLD_MAX: usize = 5;
+/// As the kernel, nobody follows more links than this.
+const LINKS_MAX: u32 = 40;
 /// The kernel gives up where somebody renames meanwhile, and is asked again so often.
 const ATTEMPTS: u32 = 100;
 
@@ -29,6 +33,8 @@ pub struct LookedAt {
     pub left_out: Vec<(PlaceId, Following, WhyLeftOut)>,
     /// Paths that are asked for elsewhere: a link that the kernel is not let to follow leads there, and that is mapped.
     pub moved: Vec<(PlaceId, Following, Place)>,
+    /// Which directories are asked, the target first: device and inode.
+    pub roots: Vec<(u64, u64)>,
     /// Look-ups of which it is known what they would find.
     pub looked_up: u64,
     /// Those that would not come back as they did.
@@ -43,6 +49,7 @@ impl LookedAt {
         let left_out = self.left_out.iter().map(|(place, following, why)| ((*place, *following), *why));
         repetition.without(&left_out.collect());
         repetition.redirect(&self.moved);
+        repetition.roots.clone_from(&self.roots);
     }
 
     /// The share that would come back as they did; of nothing all.
@@ -73,13 +80,23 @@ pub fn look_for_paths(
         named.iter().map(|root| root.canonicalize().unwrap_or_else(|_| root.clone())).collect();
     let mut found: Vec<[Found; 2]> = Vec::with_capacity(repetition.places.len());
     let mut looked = LookedAt::default();
+    for (root, path) in roots.iter().zip(&named) {
+        let identity = identity_of(root.as_fd());
+        looked.roots.push(identity.map_err(|errno| format!("cannot look at {}: {errno}", path.display()))?);
+    }
+    let is_own = |place: &Place| repetition.own.as_ref().is_some_and(|own| own.map == place.map);
     for (number, place) in (0..).map(PlaceId).zip(&repetition.places) {
+        if is_own(place) {
+            // It is made for each copy.
+            found.push([const { Err(Errno::NOENT) }; 2]);
+            continue;
+        }
         let root = roots.get(usize::from(place.map));
-        let look = |flags| root.map_or(Err(Errno::NOENT), |root| find(root, &place.path, flags));
+        let look = |flags| root.map_or(Err(Errno::NOENT), |root| find_all(root, &place.path, flags));
         let mut both = [look(OFlags::empty()), look(OFlags::NOFOLLOW)];
         for (following, found) in [Following::Follows, Following::Not].into_iter().zip(&mut both) {
             if *found == Err(Errno::XDEV)
-                && let Some(there) = led_to(&real, place, following)
+                && let Some(there) = led_to(&roots, &real, place, following)
                 && let Some(root) = roots.get(usize::from(there.map))
             {
                 *found = find(root, &there.path, OFlags::NOFOLLOW);
@@ -91,34 +108,82 @@ pub fn look_for_paths(
         steps.came_back();
     }
     for item in repetition.tasks.iter().flat_map(|task| &task.items) {
+        let place = item.ask.looked_up().and_then(|(place, _)| repetition.places.get(place.0 as usize));
+        if place.is_some_and(is_own) {
+            continue;
+        }
         compare(item, &found, repetition, &mut looked);
     }
     Ok(looked)
 }
 
-/// Where links lead from a path, if that is mapped.
-fn led_to(roots: &[PathBuf], place: &Place, following: Following) -> Option<Place> {
-    let whole = roots.get(usize::from(place.map))?.join(OsStr::from_bytes(&place.path));
-    let real = match following {
-        Following::Follows => whole.canonicalize(),
-        Following::Not => {
-            whole.parent()?.canonicalize().map(|above| above.join(whole.file_name().unwrap_or_default()))
+/// Device and inode of a directory.
+pub(super) fn identity_of(directory: BorrowedFd<'_>) -> Result<(u64, u64), Errno> {
+    fstat(directory).map(|found| (found.st_dev, found.st_ino))
+}
+
+/// Where links lead from a path, if all of them lie in what is mapped, and lead there. Nothing else is looked at: what lies elsewhere may hang.
+fn led_to(roots: &[OwnedFd], real: &[PathBuf], place: &Place, following: Following) -> Option<Place> {
+    let names = |path: &[u8]| -> Vec<Vec<u8>> {
+        path.split(|byte| *byte == b'/').rev().filter(|name| !name.is_empty()).map(<[u8]>::to_vec).collect()
+    };
+    let (mut map, mut left, mut done) = (usize::from(place.map), names(&place.path), Vec::<Vec<u8>>::new());
+    let mut links = 0;
+    while let Some(name) = left.pop() {
+        match name.as_slice() {
+            b"." => continue,
+            b".." => {
+                if done.pop().is_none() {
+                    // Where that is says the name of the directory that is mapped, and what comes then.
+                    let mut above = real.get(map)?.parent()?;
+                    while left.last().is_some_and(|name| name == b"..") {
+                        left.pop();
+                        above = above.parent().unwrap_or(above);
+                    }
+                    let rest: Vec<&[u8]> = left.iter().rev().map(Vec::as_slice).collect();
+                    let (there, below) = mapped(real, &above.join(OsStr::from_bytes(&rest.join(&b'/'))))?;
+                    (map, left) = (there, names(&below));
+                }
+                continue;
+            }
+            _ => done.push(name),
+        }
+        if left.is_empty() && following == Following::Not {
+            break;
+        }
+        let here = CString::new(done.join(&b'/')).ok()?;
+        let Ok(text) = readlinkat(roots.get(map)?, &here, Vec::new()) else { continue };
+        links += 1;
+        if links > LINKS_MAX {
+            return None;
+        }
+        done.pop();
+        let text = text.into_bytes();
+        if text.starts_with(b"/") {
+            let (there, below) = mapped(real, Path::new(OsStr::from_bytes(&text)))?;
+            (map, done) = (there, Vec::new());
+            left.extend(names(&below));
+        } else {
+            left.extend(names(&text));
         }
     }
-    .ok()?;
-    let below = (0..).zip(roots).filter_map(|(map, root)| Some((map, root, real.strip_prefix(root).ok()?)));
-    let (map, _, path) = below.max_by_key(|(_, root, _)| root.as_os_str().len())?;
-    let path = if path.as_os_str().is_empty() { b".".to_vec() } else { path.as_os_str().as_bytes().to_vec() };
-    Some(Place { map, path })
+    let path = if done.is_empty() { b".".to_vec() } else { done.join(&b'/') };
+    Some(Place { map: u16::try_from(map).ok()?, path })
+}
+
+/// Which directory a path lies in, and what is left of it.
+fn mapped(real: &[PathBuf], path: &Path) -> Option<(usize, Vec<u8>)> {
+    let below =
+        real.iter().enumerate().filter_map(|(map, root)| Some((map, root, path.strip_prefix(root).ok()?)));
+    let (map, _, below) = below.max_by_key(|(_, root, _)| root.as_os_str().len())?;
+    Some((map, below.as_os_str().as_bytes().to_vec()))
 }
 
 fn open_root(path: &PathBuf) -> Result<OwnedFd, String> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let unusable = |errno: Errno| format!("cannot open {}: {errno}", path.display());
     let opened = rustix::fs::open(path, flags, Mode::empty()).map_err(unusable)?;
-    let kind = rustix::fs::fstatfs(&opened).map_err(unusable)?.f_type;
-    let is_told_by_kernel =
-        [libc::PROC_SUPER_MAGIC, libc::SYSFS_MAGIC].contains(&kind) || path.starts_with("/dev/pts");
+    let is_told_by_kernel = is_system(opened.as_fd()).map_err(unusable)? || path.starts_with("/dev/pts");
     // What may be opened cannot be known before it is: it must not lead out, whoever changes what meanwhile.
     if find(&opened, b".", OFlags::empty()) == Err(Errno::NOSYS) {
         return Err("this system cannot keep what is opened within a directory (openat2, of Linux 5.6, or a container that allows it): a program cannot be repeated here"
@@ -147,7 +212,29 @@ fn find(root: &OwnedFd, path: &[u8], flags: OFlags) -> Found {
             opened => break opened?,
         }
     };
+    if is_system(opened.as_fd())? {
+        // What the kernel tells is mounted in what is mapped.
+        return Ok(FileType::CharacterDevice);
+    }
     Ok(FileType::from_raw_mode(fstat(&opened)?.st_mode))
+}
+
+/// Whether it lies in what the kernel tells.
+fn is_system(opened: BorrowedFd<'_>) -> Result<bool, Errno> {
+    let kind = fstatfs(opened)?.f_type;
+    Ok([libc::PROC_SUPER_MAGIC, libc::SYSFS_MAGIC].contains(&kind))
+}
+
+/// The same of a path of which the end, or something on the way, is no link that a file system has, but one of the kernel's.
+fn find_all(root: &OwnedFd, path: &[u8], flags: OFlags) -> Found {
+    let found = find(root, path, flags);
+    if found != Err(Errno::LOOP) {
+        return found;
+    }
+    let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+    let is_of_system = ends.map(|end| find(root, &path[..end], OFlags::empty()));
+    let is_of_system = is_of_system.into_iter().any(|above| above == Ok(FileType::CharacterDevice));
+    if is_of_system { Ok(FileType::CharacterDevice) } else { found }
 }
 
 fn why_not(found: &Found) -> Option<WhyLeftOut> {
@@ -189,6 +276,64 @@ fn compare(item: &Item, found: &[[Found; 2]], repetition: &Repetition, looked: &
         };
         if !looked.told.contains(&told) {
             looked.told.push(told);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn links_are_followed_within_what_is_mapped_and_nowhere_else() {
+        let place = tempfile::tempdir().unwrap();
+        let real = place.path().canonicalize().unwrap();
+        let roots = ["one", "two"].map(|name| real.join(name));
+        for root in &roots {
+            std::fs::create_dir_all(root.join("d")).unwrap();
+        }
+        std::fs::create_dir(real.join("other")).unwrap();
+        for (link, text) in [
+            ("one/across", "../two/d"),
+            ("one/d/absolute", roots[1].join("d").to_str().unwrap()),
+            ("one/chain", "d/absolute/x"),
+            ("one/out", "../other/x"),
+            ("one/outer", "/etc/passwd"),
+            ("one/round", "round"),
+            ("two/here", "d"),
+        ] {
+            symlink(text, real.join(link)).unwrap();
+        }
+        let opened: Vec<OwnedFd> = roots.iter().map(|root| open_root(root).unwrap()).collect();
+        let led = |path: &str, following| {
+            let place = Place { map: 0, path: path.into() };
+            let there = led_to(&opened, &roots, &place, following)?;
+            Some((there.map, String::from_utf8(there.path).unwrap()))
+        };
+        for (path, expected) in [
+            ("across/f", Some((1, "d/f"))),
+            ("chain", Some((1, "d/x"))),
+            ("across/../here/f", Some((1, "d/f"))),
+            ("out", None),
+            ("outer", None),
+            ("round", None),
+        ] {
+            let expected = expected.map(|(map, path)| (map, path.to_owned()));
+            assert_eq!(led(path, Following::Follows), expected, "{path}");
+        }
+        assert_eq!(led("d/absolute", Following::Not), Some((0, "d/absolute".to_owned())));
+    }
+
+    #[test]
+    fn what_the_kernel_tells_is_never_asked_wherever_it_is_mounted() {
+        let root = rustix::fs::open("/", OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).unwrap();
+        for path in ["proc", "proc/self/exe", "proc/self/cwd/x", "proc/self/fd/0"] {
+            assert_eq!(
+                find_all(&root, path.as_bytes(), OFlags::empty()),
+                Ok(FileType::CharacterDevice),
+                "{path}"
+            );
         }
     }
 }

@@ -1,11 +1,14 @@
-//! A traced program, asked again by copies: its campaign, and what a copy does in its measurer. Nothing is made in the target, and nothing is removed.
+//! A traced program, asked again by copies: its campaign, and what a copy does in its measurer. Nothing is made in the target, and nothing is removed, but for a working place
+//! in which each copy has files of its own, if it may change any.
 
 pub(crate) mod looking;
+mod own_files;
 pub(crate) mod preparing;
 pub(crate) mod reading;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,8 +16,8 @@ use std::sync::Arc;
 use iolag_backend::{Target, WORKING_NAME};
 use iolag_keeper::{Exchange, SharedRecorder};
 use iolag_model::{
-    CacheState, ClientId, JobTerms, MonotonicClock, Nanoseconds, ReplayMap, ReplaySpec, ReplayTiming, Role,
-    RunSpec, WorkloadSpec,
+    CacheState, ClientId, JobTerms, MonotonicClock, Nanoseconds, ReplayMap, ReplayOwn, ReplaySpec,
+    ReplayTiming, Role, RunSpec, Trust, WorkloadSpec,
 };
 use iolag_trace::Repetition;
 use iolag_workload::{
@@ -22,6 +25,8 @@ use iolag_workload::{
     run_copy,
 };
 
+use self::looking::identity_of;
+use self::own_files::make_own_files;
 use crate::bench::campaign::Campaign;
 use crate::bench::floor::Floor;
 use crate::bench::options::{BenchOptions, Crew};
@@ -54,6 +59,8 @@ pub struct ReplayOptions {
     pub terms: JobTerms,
     /// After how long it is ended.
     pub kill_after: Option<Nanoseconds>,
+    /// Why it is only a part of a trace, if it is.
+    pub doubt: Option<String>,
 }
 
 /// When copies begin.
@@ -105,6 +112,7 @@ pub fn plan_replay(
             of_target(&point.side.target).ok_or_else(|| Failure::bug("each target was looked at"))?;
         point.spec.workload = workload(&repeated.repetition, point.spec.clients).map_err(Failure::usage)?;
         point.repetition = Some(Arc::clone(&repeated.repetition));
+        point.doubt = point.doubt.take().or_else(|| replay.doubt.as_deref().map(only_a_part));
     }
     Ok(campaign)
 }
@@ -119,6 +127,13 @@ pub fn refuse_other_than_directory(target: &Target) -> Result<&Path, Failure> {
             "{target} has no files of a program: name a directory, as in /scratch/skeleton"
         ))
     })
+}
+
+fn only_a_part(doubt: &str) -> Trust {
+    Trust {
+        doubt: format!("only a part of the program is repeated: {doubt}"),
+        advice: "trace it again, to its end".to_owned(),
+    }
 }
 
 fn refuse_what_is_not_done(options: &BenchOptions, replay: &ReplayOptions) -> Result<(), Failure> {
@@ -165,6 +180,7 @@ fn spec(replay: &ReplayOptions, program: Option<&str>, repetition: &Repetition, 
         coverage: repetition.coverage.clone(),
         terms: replay.terms,
         kill_after_ns: replay.kill_after,
+        own: repetition.own.as_ref().map(|own| ReplayOwn { files: own.files, bytes: own.bytes }),
     }
 }
 
@@ -179,16 +195,21 @@ impl Benched for ReplaySpec {
         ("--copies", "--copies")
     }
 
-    fn objects_held(&self, _clients: u32) -> u64 {
-        0
+    fn objects_held(&self, clients: u32) -> u64 {
+        self.objects_needed(clients)
     }
 
     fn ground(&self) -> Ground {
+        if self.own.is_some() { Ground::WorkingPlace } else { Ground::Named }
+    }
+
+    /// What the program only reads lies around the working place.
+    fn ground_of_caches(&self) -> Ground {
         Ground::Named
     }
 
     fn removes_working_set(&self) -> bool {
-        false
+        self.own.is_some()
     }
 
     fn measure(&self, floor: &Floor<'_>) -> Result<(DriveEnd, MeasurerEnd), String> {
@@ -197,8 +218,14 @@ impl Benched for ReplaySpec {
         let open = |path: PathBuf| {
             MapRoot::open(&path).map_err(|errno| format!("cannot open {}: {errno}", path.display()))
         };
-        let roots = roots(target, &self.maps).into_iter().map(open).collect::<Result<Vec<_>, _>>()?;
         let rank = floor.clients.start;
+        let mut all = roots(target, &self.maps);
+        if let Some(own) = &repetition.own {
+            // As the map after all others.
+            all.push(make_own_files(target, floor.place, own, rank)?);
+        }
+        let roots = all.into_iter().map(open).collect::<Result<Vec<_>, _>>()?;
+        refuse_others(&roots, &repetition.roots)?;
         let copy = ReplayCopy {
             repetition,
             paths: Paths::new(roots, &repetition.places),
@@ -213,6 +240,20 @@ impl Benched for ReplaySpec {
         let driven = run_copy(&copy, &clients, &floor.exchange.coordinator(), &MonotonicClock);
         Ok((driven.map_err(|error| error.to_string())?, MeasurerEnd::default()))
     }
+}
+
+/// What was looked at is what is asked: somebody may have put another directory, or a link, in its place.
+fn refuse_others(roots: &[MapRoot], looked_at: &[(u64, u64)]) -> Result<(), String> {
+    for (root, expected) in roots.iter().zip(looked_at) {
+        let path = root.path().display();
+        let found = identity_of(root.as_fd()).map_err(|errno| format!("cannot look at {path}: {errno}"))?;
+        if found != *expected {
+            return Err(format!(
+                "{path} is another directory than when it was looked at: leave it as it is while it is measured, and repeat"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// The tasks of a copy as clients of the run.
@@ -234,5 +275,23 @@ impl CopyClients for OfExchange<'_> {
 
     fn is_expected(&self, client: u32) -> bool {
         self.exchange.is_expected(client)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_directory_than_was_looked_at_is_not_asked() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("x");
+        std::fs::create_dir(&path).unwrap();
+        let root = || [MapRoot::open(&path).unwrap()];
+        let looked_at = [identity_of(root()[0].as_fd()).unwrap()];
+        assert_eq!(refuse_others(&root(), &looked_at), Ok(()));
+        std::fs::rename(&path, place.path().join("y")).unwrap();
+        std::os::unix::fs::symlink("/", &path).unwrap();
+        assert!(refuse_others(&root(), &looked_at).unwrap_err().contains("is another directory than when"));
     }
 }

@@ -5,6 +5,7 @@
 use std::ffi::CString;
 use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use iolag_trace::{Bone, BoneKind, Skeleton, TraceReader, path_text};
@@ -33,7 +34,7 @@ pub struct Prepared {
     pub program: Option<String>,
 }
 
-const DIRECTORY: OFlags =
+pub(super) const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 const FILE: OFlags =
     OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -56,10 +57,14 @@ pub fn prepare_skeleton(
         return Err("the trace has nothing that was found: there is nothing to prepare".to_owned());
     }
     bones.sort_by_key(|bone| matches!(bone.kind, BoneKind::Link(_)));
-    let root = own_empty(directory)?;
+    let Empty { root, made } = own_empty(directory)?;
     for (number, bone) in bones.iter().enumerate() {
         if let Err(errno) = make(root.as_fd(), bone) {
             bones[..number].iter().rev().for_each(|bone| unmake(&root, bone));
+            // If somebody has put something into it, or in its place, that stays.
+            made.iter().for_each(|(above, name)| {
+                let _ = unlinkat(above, name.as_c_str(), AtFlags::REMOVEDIR);
+            });
             return Err(format!(
                 "cannot make {} in {}: {errno}; what had been made is removed again",
                 path_text(&bone.path),
@@ -89,38 +94,50 @@ pub fn prepare_skeleton(
     Ok(prepared)
 }
 
-/// Makes the directory, or takes one that is there if it is empty and nobody else's.
-fn own_empty(directory: &Path) -> Result<OwnedFd, String> {
+/// An empty directory that nobody else can enter.
+#[derive(Debug)]
+struct Empty {
+    root: OwnedFd,
+    /// The directory above it and its name, if it was made just now.
+    made: Option<(OwnedFd, CString)>,
+}
+
+/// Makes the directory, or takes one that is there if it is empty and nobody else's. The directory above it is looked up once: who can exchange that does not have two of them taken for one.
+fn own_empty(directory: &Path) -> Result<Empty, String> {
     let shown = directory.display();
     let refused = |why: &str| {
         format!("{shown} {why}: name a directory that is not there yet, or an empty one of your own")
     };
-    let is_new = match mkdirat(CWD, directory, Mode::RWXU) {
+    let above = directory.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = directory.file_name().and_then(|name| CString::new(name.as_bytes()).ok());
+    let name = name.ok_or_else(|| refused("has no name"))?;
+    let above = openat(CWD, above, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+        .map_err(|errno| format!("cannot make {shown}: {errno}"))?;
+    let is_new = match mkdirat(&above, name.as_c_str(), Mode::RWXU) {
         Ok(()) => true,
         Err(Errno::EXIST) => false,
         Err(errno) => return Err(format!("cannot make {shown}: {errno}")),
     };
-    let opened = openat(CWD, directory, DIRECTORY, Mode::empty())
+    let root = openat(&above, name.as_c_str(), DIRECTORY, Mode::empty())
         .map_err(|errno| refused(&format!("cannot be opened ({errno})")))?;
-    let attributes = fstat(&opened).map_err(|errno| refused(&errno.to_string()))?;
+    let attributes = fstat(&root).map_err(|errno| refused(&errno.to_string()))?;
     if attributes.st_uid != geteuid().as_raw() {
         return Err(refused("belongs to somebody else"));
     }
-    if !is_new {
-        let mut buffer = Vec::with_capacity(4096);
-        let mut entries = RawDir::new(&opened, buffer.spare_capacity_mut());
-        while let Some(entry) = entries.next() {
-            let entry = entry.map_err(|errno| refused(&errno.to_string()))?;
-            if entry.file_name() != c"." && entry.file_name() != c".." {
-                return Err(refused("is not empty"));
-            }
+    let mut buffer = Vec::with_capacity(4096);
+    let mut entries = RawDir::new(&root, buffer.spare_capacity_mut());
+    while let Some(entry) = entries.next() {
+        let entry = entry.map_err(|errno| refused(&errno.to_string()))?;
+        if entry.file_name() != c"." && entry.file_name() != c".." {
+            return Err(refused("is not empty"));
         }
-        fchmod(&opened, Mode::RWXU).map_err(|errno| refused(&errno.to_string()))?;
     }
-    Ok(opened)
+    fchmod(&root, Mode::RWXU).map_err(|errno| refused(&errno.to_string()))?;
+    Ok(Empty { root, made: is_new.then_some((above, name)) })
 }
 
-fn make(root: std::os::fd::BorrowedFd<'_>, bone: &Bone) -> Result<(), Errno> {
+/// Makes something below a directory that nobody else can enter.
+pub(super) fn make(root: std::os::fd::BorrowedFd<'_>, bone: &Bone) -> Result<(), Errno> {
     let path = CString::new(bone.path.as_slice()).map_err(|_| Errno::INVAL)?;
     match &bone.kind {
         BoneKind::Directory => mkdirat(root, &path, Mode::RWXU),
@@ -160,7 +177,7 @@ mod tests {
     #[test]
     fn bones_are_made_in_their_place_and_removed_again() {
         let place = tempfile::tempdir().unwrap();
-        let root = own_empty(&place.path().join("s")).unwrap();
+        let root = own_empty(&place.path().join("s")).unwrap().root;
         let bone = |path: &str, kind, mode| Bone { path: path.into(), kind, mode };
         let bones = [
             bone("d", BoneKind::Directory, 0o755),

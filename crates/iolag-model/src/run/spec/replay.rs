@@ -41,6 +41,18 @@ pub struct ReplaySpec {
     /// A copy is ended after this long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kill_after_ns: Option<Nanoseconds>,
+    /// What each copy changes in files of its own, if it may, and does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<ReplayOwn>,
+}
+
+/// What a copy changes in files of its own, below the working directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReplayOwn {
+    /// Files and directories that are made, those that have to be there before, too.
+    pub files: u64,
+    /// Bytes that are written.
+    pub bytes: u64,
 }
 
 /// A directory of the program, and the one that is asked in its place.

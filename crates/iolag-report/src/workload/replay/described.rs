@@ -40,6 +40,9 @@ impl Described for ReplaySpec {
         if let Some(limit) = self.kill_after_ns {
             parts.push(format!("ended after {}", format_duration(limit)));
         }
+        if self.own.is_some() {
+            parts.push("changing files of each copy's own".to_owned());
+        }
         parts.join(", ")
     }
 
@@ -63,6 +66,7 @@ impl Described for ReplaySpec {
         if self.stagger_ns > Nanoseconds::ZERO {
             words.extend(option("--start", exact_duration(self.stagger_ns)));
         }
+        words.extend(self.own.map(|_| "--allow-write".to_owned()));
         words.extend(of_copies(self.terms, self.kill_after_ns));
         words.extend(option("--on-hang", run.spec.on_hang));
         words.extend(option("--buffer", run.spec.ring_bytes));

@@ -16,7 +16,7 @@ use crate::args::values::{parse_file, parse_period};
 #[derive(Debug, Args)]
 #[command(
     override_usage = "iolag replay [OPTIONS] TRACE DIR…\n       iolag replay [OPTIONS] TRACE --map FROM=TO…\n       iolag replay TRACE --prepare DIR",
-    after_help = "Files are only read. What the program changed, and what it asked of /proc, /sys and /dev, is never asked again.\n\n\
+    after_help = "Files of the target are only read. What the program changed is left out without --allow-write, and what it asked of /proc, /sys and /dev always.\n\n\
                   Examples:\n  iolag trace -o numpy.iolag -- python3 -c 'import numpy'\n  \
                   iolag replay numpy.iolag --map /afs/sw=/afs/sw --copies 1,2,4,8 --repeat 5 --judge 600s\n  \
                   iolag replay numpy.iolag --map /afs/sw=/scratch/sw --map /afs/sw=/nfs/sw --timing gaps\n  \
@@ -54,12 +54,15 @@ pub struct Replay {
     /// End a copy with the first call that ends after so long
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_period)]
     pub kill_after: Option<Nanoseconds>,
+    /// Change again what the program changed, in files of each copy's own in the directory iolag-work of the target, which is removed afterwards
+    #[arg(long)]
+    pub allow_write: bool,
     /// First say how many look-ups would not come back as they did, and measure nothing if these are more than 1 %
     #[arg(long)]
     pub check: bool,
     /// Make, and measure nothing, a directory in which the program would find what it found: directories, links, files of the same size
     /// without content
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["targets", "maps", "only", "check"], value_parser = parse_file)]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["targets", "maps", "only", "check", "allow_write"], value_parser = parse_file)]
     pub prepare: Option<PathBuf>,
     #[command(flatten)]
     #[expect(missing_docs, reason = "flattened options document themselves")]

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use iolag_analysis::Agreement;
 use iolag_conduct::{
-    Answer, ExitCode, Failure, Keeper, LookedAt, Patience, Prepared, ReadToRepeat, Repeated, ReplayOptions,
-    absolute, ask_all_patiently, become_keeper, look_for_paths, plan_replay, replay_scope,
+    Answer, Changing, ExitCode, Failure, Keeper, LookedAt, Patience, Prepared, ReadToRepeat, Repeated,
+    ReplayOptions, absolute, ask_all_patiently, become_keeper, look_for_paths, plan_replay, replay_scope,
 };
 use iolag_model::{Nanoseconds, ReplayCoverage, counted, format_bytes, one_line};
 
@@ -41,7 +41,8 @@ pub fn run(options: &Replay, common: &Common) -> Result<ExitCode, Failure> {
     let bench = planned(&bench, &options.bench)?;
     let located = trace::Wanted::of(&options.trace, common)?;
     let keeper: Keeper = become_keeper(store_of(common), typed())?;
-    let read = located.read(&scope)?;
+    let changing = if options.allow_write { Changing::OwnFiles } else { Changing::Never };
+    let read = located.read(&scope, changing)?;
     read.doubt.iter().for_each(|doubt| output::notice(common, doubt));
     refuse_nothing(&read.repetition.coverage, &options.trace, &places)?;
     let looked = look(&places, &read, bench.deadline)?;
@@ -65,6 +66,7 @@ pub fn run(options: &Replay, common: &Common) -> Result<ExitCode, Failure> {
         stagger: options.start,
         terms: options.asked.terms(),
         kill_after: options.kill_after,
+        doubt: read.doubt.clone(),
     };
     let campaign = plan_replay(bench, &replay, read.program.as_deref(), &repeated, &limits())?;
     conduct(campaign, &keeper, &options.bench.campaign, common)

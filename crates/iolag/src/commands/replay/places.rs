@@ -65,10 +65,18 @@ impl Places {
             maps: maps
                 .into_iter()
                 .map(|map| {
-                    let to = absolute(std::path::Path::new(&map.to)).display().to_string();
-                    ReplayMap { to, ..map.clone() }
+                    let to = absolute(std::path::Path::new(&map.to));
+                    let to = to.to_str().map(str::to_owned).ok_or_else(|| {
+                        Failure::usage(format!(
+                            "--map {}={}: the path {} is no UTF-8, which a map has to be: go to another directory, or name it by a link",
+                            map.from,
+                            map.to,
+                            to.display()
+                        ))
+                    })?;
+                    Ok(ReplayMap { to, ..map.clone() })
                 })
-                .collect(),
+                .collect::<Result<_, Failure>>()?,
             is_restricted: !options.only.is_empty(),
             base,
         })

@@ -5,7 +5,7 @@ use std::io::BufReader;
 use std::path::Path;
 
 use iolag_conduct::{
-    Answer, ExitCode, Failure, Patience, Prepared, ReadToRepeat, ReplayScope, STORE_DEADLINE, ask,
+    Answer, Changing, ExitCode, Failure, Patience, Prepared, ReadToRepeat, ReplayScope, STORE_DEADLINE, ask,
     ask_all_patiently, prepare_skeleton, read_to_repeat,
 };
 use iolag_model::{Nanoseconds, format_count, one_line};
@@ -39,8 +39,9 @@ impl Wanted {
     ///
     /// # Errors
     /// If it is not there, is no trace, or does not answer.
-    pub(super) fn read(&self, scope: &ReplayScope) -> Result<ReadToRepeat, Failure> {
-        let read = || self.read_here(scope).map_err(|failure| (failure.code as u8, failure.sentence));
+    pub(super) fn read(&self, scope: &ReplayScope, changing: Changing) -> Result<ReadToRepeat, Failure> {
+        let read =
+            || self.read_here(scope, changing).map_err(|failure| (failure.code as u8, failure.sentence));
         match ask("trace", STORE_DEADLINE, read)? {
             Answer::Given(Ok(read)) => Ok(read),
             Answer::Given(Err((code, sentence))) => {
@@ -78,9 +79,9 @@ impl Wanted {
         }
     }
 
-    fn read_here(&self, scope: &ReplayScope) -> Result<ReadToRepeat, Failure> {
+    fn read_here(&self, scope: &ReplayScope, changing: Changing) -> Result<ReadToRepeat, Failure> {
         let unreadable = |error: &dyn std::fmt::Display| self.unreadable(error);
-        let read = read_to_repeat(BufReader::new(self.open()?), scope.clone())
+        let read = read_to_repeat(BufReader::new(self.open()?), scope, changing)
             .map_err(|error| unreadable(&error))?;
         let calls = read.repetition.items();
         if calls > CALLS_MAX {

@@ -1,0 +1,78 @@
+//! What the calls of a copy read into and write from, made before anything is asked: no page of it is touched for the first time while a clock runs.
+//!
+//! Small reads of each task have room of their own, as they had in the program. Those that are longer go to one place for all: nobody looks at what was read.
+
+use std::cell::UnsafeCell;
+
+use iolag_trace::Repetition;
+
+use super::ask::Room;
+use super::change::noise;
+
+/// What is read at once up to here has room of its own in each task.
+const OWN_MAX: u64 = 1 << 20;
+
+/// Bytes to which the kernel writes for several threads at once.
+type Bytes = Box<[UnsafeCell<u8>]>;
+
+/// The buffers of a copy.
+#[derive(Debug)]
+pub(super) struct Buffers {
+    /// By task; of one that reads more at once nothing.
+    own: Vec<Bytes>,
+    for_all: Bytes,
+    noise: Vec<u8>,
+}
+
+// SAFETY: what stands in them is written by the kernel alone, and read by nobody.
+unsafe impl Sync for Buffers {}
+
+impl Buffers {
+    /// Those for a repetition by the copy with this number.
+    pub(super) fn new(repetition: &Repetition, rank: u32) -> Self {
+        // Written to, so that each page is there.
+        let filled = |bytes: u64| (0..bytes).map(|_| UnsafeCell::new(0xff)).collect::<Bytes>();
+        let needed: Vec<u64> =
+            (0..repetition.tasks.len() as u32).map(|task| repetition.bytes_max(task)).collect();
+        let longest = needed.iter().copied().filter(|bytes| *bytes > OWN_MAX).max().unwrap_or(0);
+        let own = needed.iter().map(|bytes| filled(if *bytes > OWN_MAX { 0 } else { *bytes }));
+        let items = repetition.tasks.iter().flat_map(|task| &task.items);
+        let written = items.map(|item| item.ask.written()).max().unwrap_or(0);
+        Self { own: own.collect(), for_all: filled(longest), noise: noise(written, rank) }
+    }
+
+    /// Where what a task reads goes.
+    pub(super) fn room(&self, task: u32) -> Room {
+        let own = self.own.get(task as usize).filter(|own| !own.is_empty()).unwrap_or(&self.for_all);
+        Room { data: UnsafeCell::raw_get(own.as_ptr()), bytes: own.len() }
+    }
+
+    /// What is written.
+    pub(super) fn noise(&self) -> &[u8] {
+        &self.noise
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iolag_model::Nanoseconds;
+    use iolag_trace::{Ask, Item, Sharing, TaskItems};
+
+    #[test]
+    fn small_reads_have_room_of_their_own_and_long_ones_share_it() {
+        let task = |bytes| {
+            let ask = Ask::Read(0, bytes, bytes);
+            let item =
+                Item { ask, after: Vec::new(), start: Nanoseconds::ZERO, gap: Nanoseconds::ZERO, errno: 0 };
+            TaskItems { sharing: Sharing::NOTHING, items: vec![item] }
+        };
+        let repetition =
+            Repetition { tasks: [10, 5 << 20, 3 << 20, 20].map(task).into(), ..Repetition::default() };
+        let buffers = Buffers::new(&repetition, 0);
+        let rooms: Vec<usize> = (0..4).map(|task| buffers.room(task).bytes).collect();
+        assert_eq!(rooms, [10, 5 << 20, 5 << 20, 20]);
+        assert_eq!(buffers.room(1).data, buffers.room(2).data);
+        assert_ne!(buffers.room(0).data, buffers.room(3).data);
+    }
+}
