@@ -45,7 +45,7 @@ pub use metadata::validation::validate_positions;
 pub use ping::client::{Contact, Doing, Obstacle, Pace, PingClient, PingSchedule, unsent_number};
 pub use ping::probe_session::{PROBED, Part, ProbeSession};
 pub use processors::{ProcessorClocks, ProcessorTimes};
-pub use replay::{CopyClients, MapRoot, Paths, ReplayCopy, ReplayPace, run_copy};
+pub use replay::{CopyClients, MapRoot, Paths, ReplayCopy, ReplayPace, buffer_bytes, run_copy};
 pub use set_up::client::SetUpClient;
 pub use spec_error::SpecError;
 pub use stream::client::{Copies, CopyPlace, StreamClient};

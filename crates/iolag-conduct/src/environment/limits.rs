@@ -195,6 +195,20 @@ impl Limits {
         self.refusal_of_descriptors(&who, needs, tables)
     }
 
+    /// Why this cannot be had of memory, if it cannot: copies of a program that each read and write so much at once.
+    pub(crate) fn refusal_of_buffers(&self, copies: u32, bytes_each: u64) -> Option<String> {
+        let (allowed, why) = self.memory_bytes.as_ref()?;
+        let needed = bytes_each.saturating_mul(copies.into());
+        (needed > *allowed).then(|| {
+            format!(
+                "{copies} copies need {} of memory for what the program reads and writes at once, and {} are free {why}: reduce --copies, or leave \
+                 out what reads so much (--only)",
+                format_bytes(needed),
+                format_bytes(*allowed)
+            )
+        })
+    }
+
     fn refusal_of_descriptors(
         &self,
         who: &str,
@@ -323,6 +337,17 @@ mod tests {
         assert_eq!(refusal(&ports, 1000), None);
         let threads = Limits { threads: Some((100, "kernel.threads-max".into())), ..PLENTY };
         assert_eq!(refusal(&threads, 5000), None);
+    }
+
+    #[test]
+    fn copies_that_need_more_memory_than_there_is_are_refused() {
+        let limits = Limits { memory_bytes: Some((1 << 30, "of the machine's memory".into())), ..PLENTY };
+        assert_eq!(limits.refusal_of_buffers(16, 64 << 20), None);
+        assert_eq!(
+            limits.refusal_of_buffers(17, 64 << 20).unwrap(),
+            "17 copies need 1.06 GiB of memory for what the program reads and writes at once, and 1.00 GiB are free of the machine's memory: reduce \
+             --copies, or leave out what reads so much (--only)"
+        );
     }
 
     #[test]

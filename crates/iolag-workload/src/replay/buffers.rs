@@ -27,18 +27,29 @@ pub(super) struct Buffers {
 // SAFETY: what stands in them is written by the kernel alone, and read by nobody.
 unsafe impl Sync for Buffers {}
 
+/// Bytes that the buffers of a copy have.
+pub fn buffer_bytes(repetition: &Repetition) -> u64 {
+    let (own, for_all, written) = needed(repetition);
+    own.into_iter().fold(for_all.saturating_add(written), u64::saturating_add)
+}
+
+/// How many bytes each task has of its own, all have together, and are written at most at once.
+fn needed(repetition: &Repetition) -> (Vec<u64>, u64, u64) {
+    let of_tasks = (0..repetition.tasks.len() as u32).map(|task| repetition.bytes_max(task));
+    let longest = of_tasks.clone().filter(|bytes| *bytes > OWN_MAX).max().unwrap_or(0);
+    let own = of_tasks.map(|bytes| if bytes > OWN_MAX { 0 } else { bytes }).collect();
+    let items = repetition.tasks.iter().flat_map(|task| &task.items);
+    (own, longest, items.map(|item| item.ask.written()).max().unwrap_or(0))
+}
+
 impl Buffers {
     /// Those for a repetition by the copy with this number.
     pub(super) fn new(repetition: &Repetition, rank: u32) -> Self {
         // Written to, so that each page is there.
         let filled = |bytes: u64| (0..bytes).map(|_| UnsafeCell::new(0xff)).collect::<Bytes>();
-        let needed: Vec<u64> =
-            (0..repetition.tasks.len() as u32).map(|task| repetition.bytes_max(task)).collect();
-        let longest = needed.iter().copied().filter(|bytes| *bytes > OWN_MAX).max().unwrap_or(0);
-        let own = needed.iter().map(|bytes| filled(if *bytes > OWN_MAX { 0 } else { *bytes }));
-        let items = repetition.tasks.iter().flat_map(|task| &task.items);
-        let written = items.map(|item| item.ask.written()).max().unwrap_or(0);
-        Self { own: own.collect(), for_all: filled(longest), noise: noise(written, rank) }
+        let (own, for_all, written) = needed(repetition);
+        let own = own.into_iter().map(filled).collect();
+        Self { own, for_all: filled(for_all), noise: noise(written, rank) }
     }
 
     /// Where what a task reads goes.
@@ -72,6 +83,7 @@ mod tests {
         let buffers = Buffers::new(&repetition, 0);
         let rooms: Vec<usize> = (0..4).map(|task| buffers.room(task).bytes).collect();
         assert_eq!(rooms, [10, 5 << 20, 5 << 20, 20]);
+        assert_eq!(buffer_bytes(&repetition), 30 + (5 << 20));
         assert_eq!(buffers.room(1).data, buffers.room(2).data);
         assert_ne!(buffers.room(0).data, buffers.room(3).data);
     }

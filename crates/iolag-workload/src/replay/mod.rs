@@ -16,6 +16,7 @@ mod progress;
 mod session;
 mod spec;
 
+pub use buffers::buffer_bytes;
 pub use client::ReplayPace;
 pub use copy::{CopyClients, ReplayCopy, run_copy};
 pub use paths::{MapRoot, Paths};

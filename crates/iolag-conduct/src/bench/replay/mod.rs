@@ -22,7 +22,7 @@ use iolag_model::{
 use iolag_trace::Repetition;
 use iolag_workload::{
     CopyClients, DriveEnd, DriveOptions, MapRoot, Paths, ProcessorTimes, ReplayCopy, ReplayPace, Workload,
-    run_copy,
+    buffer_bytes, run_copy,
 };
 
 use self::looking::identity_of;
@@ -110,6 +110,10 @@ pub fn plan_replay(
         let point = &mut run.point;
         let repeated =
             of_target(&point.side.target).ok_or_else(|| Failure::bug("each target was looked at"))?;
+        let buffers = buffer_bytes(&repeated.repetition);
+        limits
+            .refusal_of_buffers(point.spec.clients, buffers)
+            .map_or(Ok(()), |why| Err(Failure::usage(why)))?;
         point.spec.workload = workload(&repeated.repetition, point.spec.clients).map_err(Failure::usage)?;
         point.repetition = Some(Arc::clone(&repeated.repetition));
         point.doubt = point.doubt.take().or_else(|| replay.doubt.as_deref().map(only_a_part));

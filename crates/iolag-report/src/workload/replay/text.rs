@@ -65,6 +65,7 @@ fn agreed(agreement: Agreement) -> String {
     let Agreement { calls, agreed } = agreement;
     let otherwise = calls - agreed;
     match otherwise {
+        _ if calls == 0 => "No call was made again.".to_owned(),
         0 => format!("All {} came back as they did then.", counted(calls, "call", "calls")),
         some => format!(
             "{} of {} came back otherwise than then: {} % agree.",
