@@ -11,7 +11,7 @@ use std::sync::Arc;
 use iolag_backend::{ObjectKey, Request};
 use iolag_model::{CacheState, Meeting, MonotonicTime, Operation, StageIndex, StageRecord};
 
-use crate::{Client, Done, Note, Step};
+use crate::{Client, CountsFrom, Done, Note, Step};
 
 /// A client in front of which caches are made what they are to be.
 #[derive(Debug)]
@@ -100,6 +100,10 @@ impl<K: Client> Client for CachesClient<K> {
         if matches!(self.state, State::Inside) {
             self.inner.explained(said);
         }
+    }
+
+    fn stage_counts_from(&self) -> CountsFrom {
+        self.inner.stage_counts_from()
     }
 
     fn met(&mut self, meeting: &Meeting, now: MonotonicTime) {

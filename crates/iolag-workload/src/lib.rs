@@ -30,7 +30,7 @@ pub use check::holdings::place_removal;
 pub use check::spec::ROUNDS_MAX;
 pub use check::turns::CheckTurns;
 pub use driving::blocking::drive_blocking;
-pub use driving::client::{Client, Done, Note, Step};
+pub use driving::client::{Client, CountsFrom, Done, Note, Step};
 pub use driving::client_loop::{ClientLoop, DriveEnd, DriveOptions};
 pub use driving::lanes::drive_lanes;
 pub use driving::many_clients::{DriveError, IfNotOpen, Job, Opened, can_unshare, run_process, run_threads};

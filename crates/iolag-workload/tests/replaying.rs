@@ -80,14 +80,24 @@ fn spec(timing: ReplayTiming) -> ReplaySpec {
 
 /// Replays a text in a directory: how it ended, what was recorded.
 fn replay(text: &str, directory: &Path, spec: &ReplaySpec) -> (DriveEnd, Vec<Sample>, Vec<String>) {
+    replay_by(0, text, directory, spec)
+}
+
+/// The same by the copy with this number.
+fn replay_by(
+    rank: u32,
+    text: &str,
+    directory: &Path,
+    spec: &ReplaySpec,
+) -> (DriveEnd, Vec<Sample>, Vec<String>) {
     let repetition = repetition(text);
     let root = MapRoot::open(directory).unwrap();
     let stages = [StageRecord { stage: StageIndex(0), phase: Phase::Benchmark, iteration: 0 }];
     let copy = ReplayCopy {
         paths: Paths::new(vec![root], &repetition.places),
         repetition: &repetition,
-        pace: ReplayPace::new(spec, 0),
-        rank: 0,
+        pace: ReplayPace::new(spec, rank),
+        rank,
         followers: 1,
         caches: (CacheState::Asis, None),
         stages: Arc::from(stages),
@@ -151,6 +161,7 @@ fn a_family_is_repeated_in_its_order_with_its_descriptors() {
         let stage = of(&samples, Operation::Stage)[0];
         let last = samples.iter().rfind(|sample| sample.operation() == Operation::CallStat).unwrap();
         assert!(stage.start.after(stage.duration) >= last.start.after(last.duration));
+        assert_eq!(stage.start, stage.intended, "a copy that waits for a processor waits");
         assert_eq!(of(&samples, Operation::Stage).len(), 1, "a copy is one");
     }
 }
@@ -222,4 +233,15 @@ fn a_copy_that_takes_too_long_times_out_with_all_its_tasks() {
     assert!(MonotonicClock.now().since(began) < Nanoseconds::from_seconds(30));
     let stage = of(&samples, Operation::Stage)[0];
     assert_eq!((stage.outcome(), stage.duration), (Outcome::Timeout, limit));
+}
+
+#[test]
+fn a_copy_that_begins_later_is_counted_from_then_on() {
+    let site = site();
+    let stagger_ns = Nanoseconds::from_milliseconds(3);
+    let spec = ReplaySpec { stagger_ns, ..spec(ReplayTiming::Asap) };
+    let (_, samples, _) = replay_by(2, FAMILY, site.path(), &spec);
+    let stage = of(&samples, Operation::Stage)[0];
+    assert_eq!(stage.start, stage.intended.after(Nanoseconds::from_milliseconds(6)));
+    assert!(of(&samples, Operation::CallOpen)[0].start >= stage.start);
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use iolag_backend::Request;
 use iolag_model::{LoadCourse, LoadTime, Meeting, MonotonicTime, Nanoseconds, StageIndex, StageRecord};
 
-use crate::{Client, Done, Note, Step};
+use crate::{Client, CountsFrom, Done, Note, Step};
 
 /// Who measures beside the load has so long to remove its own files.
 const PATIENCE: Nanoseconds = Nanoseconds::from_seconds(2);
@@ -141,6 +141,10 @@ impl<K: Client, C: LoadCourse> Client for LoadClient<K, C> {
 
     fn explained(&mut self, said: &str) {
         self.inner.explained(said);
+    }
+
+    fn stage_counts_from(&self) -> CountsFrom {
+        self.inner.stage_counts_from()
     }
 
     fn met(&mut self, meeting: &Meeting, now: MonotonicTime) {

@@ -34,10 +34,24 @@ pub trait Client: Send {
     /// The first request since they met is about to start: they have waited for each other.
     fn starts(&mut self) {}
 
+    /// From when on its stage is counted.
+    fn stage_counts_from(&self) -> CountsFrom {
+        CountsFrom::FirstOperation
+    }
+
     /// What is still to be recorded when the client is stopped; asked until there is nothing.
     fn last_note(&mut self) -> Option<Note> {
         None
     }
+}
+
+/// From when on a client's stage is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CountsFrom {
+    /// From the start of its first operation.
+    FirstOperation,
+    /// From so long after the moment at which all begin, whether it had a processor then or not.
+    Meeting(Nanoseconds),
 }
 
 impl<K: Client + ?Sized> Client for Box<K> {
@@ -63,6 +77,10 @@ impl<K: Client + ?Sized> Client for Box<K> {
 
     fn starts(&mut self) {
         (**self).starts();
+    }
+
+    fn stage_counts_from(&self) -> CountsFrom {
+        (**self).stage_counts_from()
     }
 
     fn last_note(&mut self) -> Option<Note> {

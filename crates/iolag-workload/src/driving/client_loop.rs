@@ -14,7 +14,7 @@ use iolag_model::{
     Level, Meeting, MonotonicTime, Nanoseconds, Operation, Outcome, Recorder, Sample, StageIndex, Waiting,
 };
 
-use super::client::{Client, Done, Note, Step};
+use super::client::{Client, CountsFrom, Done, Note, Step};
 
 /// Who a loop drives, and when an operation counts as late.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -245,7 +245,7 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
         }
     }
 
-    /// Records how long the stage took this client, from the first start to the last end of its operations; an interrupted
+    /// Records how long the stage took this client, from the first start, or when all began, to the last end of its operations; an interrupted
     /// stage is censored at that time. A client without operations was done when the others began.
     fn end_stage(&mut self, outcome: Outcome) {
         self.cut_stage(outcome, Nanoseconds(u64::MAX));
@@ -254,9 +254,13 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
     /// The same of a stage that is known to have taken at least `limit`, and no more of it.
     fn cut_stage(&mut self, outcome: Outcome, limit: Nanoseconds) {
         let Some(begin) = self.stage_begin.take() else { return };
+        let first = match self.client.stage_counts_from() {
+            CountsFrom::FirstOperation => self.stage_first_start,
+            CountsFrom::Meeting(delay) => begin.after(delay).min(self.stage_first_start),
+        };
         let (start, end) = match self.stage_operations {
             0 => (begin, begin),
-            _ => (self.stage_first_start, self.stage_last_end),
+            _ => (first, self.stage_last_end),
         };
         let attempt = self.next_attempt();
         let sample = Sample::new(attempt, Operation::Stage, begin, start, end.since(start).min(limit))

@@ -17,7 +17,7 @@ use super::change;
 use super::progress::Over;
 use super::session::{ALL_OTHERS, ONLY_WAITS, Shared};
 use crate::processors::{ProcessorClocks, ProcessorMeter, ProcessorTimes};
-use crate::{Client, Done, Step};
+use crate::{Client, CountsFrom, Done, Step};
 
 /// The stage in which copies make their calls.
 const BENCHMARK: StageIndex = StageIndex(0);
@@ -254,6 +254,11 @@ impl<P: ProcessorClocks> Client for ReplayClient<'_, P> {
             Nanoseconds::ZERO => State::Going,
             _ => State::Beginning(begin),
         };
+    }
+
+    /// A job that waits for a processor waits.
+    fn stage_counts_from(&self) -> CountsFrom {
+        CountsFrom::Meeting(self.pace.delay)
     }
 
     fn starts(&mut self) {

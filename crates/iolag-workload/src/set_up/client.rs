@@ -12,7 +12,7 @@ use iolag_model::{Meeting, MonotonicTime, Nanoseconds, Operation, SetUpSpec, Sta
 
 use super::order::{Call, LookedFor, Order, maker_of};
 use crate::processors::{ProcessorClocks, ProcessorMeter, ProcessorTimes};
-use crate::{Client, Done, Step};
+use crate::{Client, CountsFrom, Done, Step};
 
 const PRECREATE: StageIndex = StageIndex(0);
 const BENCHMARK: StageIndex = StageIndex(1);
@@ -194,6 +194,11 @@ impl<P: ProcessorClocks> Client for SetUpClient<P> {
             State::Entering(BENCHMARK) => State::Calling(0),
             _ => State::Waiting,
         };
+    }
+
+    /// A job that waits for a processor waits.
+    fn stage_counts_from(&self) -> CountsFrom {
+        CountsFrom::Meeting(Nanoseconds::ZERO)
     }
 
     fn starts(&mut self) {
