@@ -37,7 +37,7 @@ fn asks(repetition: &Repetition, task: usize) -> Vec<String> {
     items
         .map(|item| match &item.ask {
             Ask::Stat(name, _) => format!("stat {}", place(name.place)),
-            Ask::Open(at, ..) => format!("open {}", place(*at)),
+            Ask::Open(name, ..) => format!("open {}", place(name.place)),
             Ask::Change(Change::Open(at, flags, mode, _)) => {
                 format!("open {} {flags:o} {mode:o}", place(*at))
             }

@@ -35,8 +35,15 @@ fn asks(repetition: &Repetition, task: usize) -> Vec<String> {
         },
         Ask::Access(name, mode, _) => format!("access {} {mode}", place(name.place)),
         Ask::ReadLink(name, _) => format!("readlink {}", place(name.place)),
-        Ask::Open(at, _, Some(new)) => format!("open {} = {new}", place(*at)),
-        Ask::Open(at, _, None) => format!("open {}", place(*at)),
+        Ask::Open(name, _, new) => {
+            let new = new.map_or_else(String::new, |new| format!(" = {new}"));
+            match name.at {
+                At::Map => format!("open {}{new}", place(name.place)),
+                At::Descriptor(on, left) => {
+                    format!("open {on}/{}{new}", &place(name.place)[left as usize..])
+                }
+            }
+        }
         other => format!("{other:?}"),
     };
     let told =

@@ -56,7 +56,8 @@ impl Repetition {
                 Ask::Stat(name, _) | Ask::Statx(name, _) | Ask::Access(name, ..) | Ask::ReadLink(name, _) => {
                     *name = Name { place: there, at: At::Map };
                 }
-                Ask::Open(place, ..) | Ask::StatFs(place) | Ask::ChangeDirectory(place) => *place = there,
+                Ask::Open(name, ..) => *name = Name { place: there, at: At::Map },
+                Ask::StatFs(place) | Ask::ChangeDirectory(place) => *place = there,
                 _ => {}
             }
         }
@@ -218,7 +219,7 @@ pub enum Ask {
     /// readlinkat(2).
     ReadLink(Name, u64),
     /// openat(2) with these flags; if it succeeded, the descriptor.
-    Open(PlaceId, u32, Option<u32>),
+    Open(Name, u32, Option<u32>),
     /// statfs(2).
     StatFs(PlaceId),
     /// chdir(2).
@@ -297,7 +298,7 @@ impl Ask {
             Self::Access(name, _, flags) => {
                 Some((name.place, Following::unless(*flags & AT_SYMLINK_NOFOLLOW)))
             }
-            Self::Open(place, flags, _) => Some((*place, Following::unless(*flags & O_NOFOLLOW))),
+            Self::Open(name, flags, _) => Some((name.place, Following::unless(*flags & O_NOFOLLOW))),
             Self::StatFs(place) | Self::ChangeDirectory(place) => Some((*place, Following::Follows)),
             _ => None,
         }
@@ -360,12 +361,14 @@ impl Ask {
             | Self::Duplicate(on, ..) => std::slice::from_ref(on),
             Self::Close(all) => all,
             Self::Change(change) => change.descriptor().map_or(&[], std::slice::from_ref),
-            Self::Stat(name, _) | Self::Statx(name, _) | Self::Access(name, ..) | Self::ReadLink(name, _) => {
-                match &name.at {
-                    At::Descriptor(on, _) => std::slice::from_ref(on),
-                    At::Map => &[],
-                }
-            }
+            Self::Stat(name, _)
+            | Self::Statx(name, _)
+            | Self::Access(name, ..)
+            | Self::ReadLink(name, _)
+            | Self::Open(name, ..) => match &name.at {
+                At::Descriptor(on, _) => std::slice::from_ref(on),
+                At::Map => &[],
+            },
             _ => &[],
         }
     }

@@ -61,7 +61,7 @@ impl Asked<'_> {
             Effect::Tell(_) => Ok(Ask::TellDirectory),
             _ if on_descriptor => self.on_descriptor(new),
             Effect::Open if self.name != b"open_tree" => {
-                Ok(Ask::Open(self.place()?, call.flags, call.succeeded().then_some(new)))
+                Ok(Ask::Open(self.looked_up()?, call.flags, call.succeeded().then_some(new)))
             }
             Effect::Attributes(_) if self.name == b"statx" => Ok(Ask::Statx(self.looked_up()?, call.flags)),
             Effect::Attributes(_) => {

@@ -106,8 +106,8 @@ impl<'a> ReplaySession<'a> {
                 let (at, path) = paths.looked_up(name, on);
                 Call::ReadLink(at, path, length)
             }
-            Ask::Open(place, flags, _) => {
-                let (at, path) = paths.of(place);
+            Ask::Open(name, flags, _) => {
+                let (at, path) = paths.looked_up(name, on);
                 Call::Open(at, path, flags)
             }
             Ask::StatFs(place) => Call::StatFs(paths.whole(place)),
@@ -214,7 +214,8 @@ impl<'a> ReplaySession<'a> {
             Ask::Stat(name, _) | Ask::Statx(name, _) | Ask::Access(name, ..) | Ask::ReadLink(name, _) => {
                 paths.whole(name.place)
             }
-            Ask::Open(place, ..) | Ask::StatFs(place) | Ask::ChangeDirectory(place) => paths.whole(place),
+            Ask::Open(name, ..) => paths.whole(name.place),
+            Ask::StatFs(place) | Ask::ChangeDirectory(place) => paths.whole(place),
             Ask::Change(ref change) => match change.places().last() {
                 Some(place) => paths.whole(place),
                 None => return String::new(),

@@ -5,13 +5,14 @@
 //!
 //! Limits: each path is looked up once, which brings names into caches; what changes between the look and the run shows in the run.
 
+use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use iolag_model::{ReplayMap, WhyLeftOut};
-use iolag_trace::{Ask, Following, Item, Place, PlaceId, Repetition, path_text};
+use iolag_trace::{Ask, At, Following, Item, Name, Place, PlaceId, Repetition, path_text};
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, fstat, fstatfs, openat2, readlinkat};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -107,6 +108,10 @@ pub fn look_for_paths(
         found.push(both);
         steps.came_back();
     }
+    let is_moved = |number| looked.moved.iter().any(|(moved, ..)| *moved == number);
+    let above: Vec<_> =
+        leads_above(repetition, &roots).into_iter().filter(|(number, ..)| !is_moved(*number)).collect();
+    looked.moved.extend(above);
     for item in repetition.tasks.iter().flat_map(|task| &task.items) {
         let place = item.ask.looked_up().and_then(|(place, _)| repetition.places.get(place.0 as usize));
         if place.is_some_and(is_own) {
@@ -115,6 +120,28 @@ pub fn look_for_paths(
         compare(item, &found, repetition, &mut looked);
     }
     Ok(looked)
+}
+
+/// What was opened below an open directory, and leads above that one, though not out of the map: it is opened from the map.
+fn leads_above(repetition: &Repetition, roots: &[OwnedFd]) -> Vec<(PlaceId, Following, Place)> {
+    let mut known: BTreeSet<(PlaceId, u32)> = BTreeSet::new();
+    let mut above = Vec::new();
+    for item in repetition.tasks.iter().flat_map(|task| &task.items) {
+        let Ask::Open(Name { place: number, at: At::Descriptor(_, left) }, ..) = &item.ask else { continue };
+        let Some(place) = repetition.places.get(number.0 as usize) else { continue };
+        let Some(root) = roots.get(usize::from(place.map)).filter(|_| known.insert((*number, *left))) else {
+            continue;
+        };
+        let (directory, rest) = place.path.split_at((*left as usize).min(place.path.len()));
+        let directory = if directory.is_empty() { &b"."[..] } else { directory };
+        let Ok(directory) = open_path(root, directory, OFlags::DIRECTORY) else { continue };
+        if find(&directory, rest, OFlags::empty()) == Err(Errno::XDEV) {
+            above.extend(
+                [Following::Follows, Following::Not].map(|following| (*number, following, place.clone())),
+            );
+        }
+    }
+    above
 }
 
 /// Device and inode of a directory.
@@ -200,23 +227,27 @@ fn open_root(path: &PathBuf) -> Result<OwnedFd, String> {
 
 /// What is at a path below a directory; EXDEV: it leads out.
 fn find(root: &OwnedFd, path: &[u8], flags: OFlags) -> Found {
-    let path = CString::new(path).map_err(|_| Errno::INVAL)?;
-    let flags = OFlags::PATH | OFlags::CLOEXEC | flags;
-    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-    let mut attempts = 0;
-    let opened = loop {
-        attempts += 1;
-        match openat2(root.as_fd(), &path, flags, Mode::empty(), resolve) {
-            Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) if attempts < ATTEMPTS => {}
-            opened => break opened?,
-        }
-    };
+    let opened = open_path(root, path, flags)?;
     if is_system(opened.as_fd())? {
         // What the kernel tells is mounted in what is mapped.
         return Ok(FileType::CharacterDevice);
     }
     Ok(FileType::from_raw_mode(fstat(&opened)?.st_mode))
+}
+
+fn open_path(root: &OwnedFd, path: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
+    let path = CString::new(path).map_err(|_| Errno::INVAL)?;
+    let flags = OFlags::PATH | OFlags::CLOEXEC | flags;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+    let mut attempts = 0;
+    loop {
+        attempts += 1;
+        match openat2(root.as_fd(), &path, flags, Mode::empty(), resolve) {
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) if attempts < ATTEMPTS => {}
+            opened => return opened,
+        }
+    }
 }
 
 /// Whether it lies in what the kernel tells.
@@ -323,6 +354,34 @@ mod tests {
             assert_eq!(led(path, Following::Follows), expected, "{path}");
         }
         assert_eq!(led("d/absolute", Following::Not), Some((0, "d/absolute".to_owned())));
+    }
+
+    #[test]
+    fn what_leads_above_an_open_directory_is_opened_from_the_map() {
+        let site = tempfile::tempdir().unwrap();
+        std::fs::create_dir(site.path().join("d")).unwrap();
+        std::fs::write(site.path().join("f"), "").unwrap();
+        symlink("../f", site.path().join("d/up")).unwrap();
+        symlink("up", site.path().join("d/beside")).unwrap();
+        std::fs::write(site.path().join("d/own"), "").unwrap();
+        let place = |path: &str| Place { map: 0, path: path.into() };
+        let open = |place, left| Item {
+            ask: Ask::Open(Name { place: PlaceId(place), at: At::Descriptor(0, left) }, 0, None),
+            after: Vec::new(),
+            start: iolag_model::Nanoseconds::ZERO,
+            gap: iolag_model::Nanoseconds::ZERO,
+            errno: 0,
+        };
+        let items = vec![open(0, 2), open(0, 2), open(1, 2), open(2, 2), open(2, 0)];
+        let repetition = Repetition {
+            places: ["d/up", "d/own", "d/beside"].map(place).into(),
+            tasks: vec![iolag_trace::TaskItems { sharing: iolag_trace::Sharing::NOTHING, items }],
+            ..Repetition::default()
+        };
+        let above = leads_above(&repetition, &[open_root(&site.path().to_owned()).unwrap()]);
+        let moved: Vec<u32> = above.iter().map(|(number, ..)| number.0).collect();
+        assert_eq!(moved, [0, 0, 2, 2], "whether the link itself is asked for, or what it leads to");
+        assert!(above.iter().all(|(number, _, there)| *there == repetition.places[number.0 as usize]));
     }
 
     #[test]
