@@ -39,6 +39,7 @@ const BENCHMARKS: &[(&str, Benchmark)] = &[
     ("metadata", loops::metadata::run),
     ("overhead", loops::overhead::run),
     ("md-workbench", loops::md_workbench::run),
+    ("replay", loops::replay::run),
     ("memory", memory::run),
     ("many-clients", many_clients::run),
     ("asynchronous", asynchronous::run),

@@ -6,7 +6,7 @@ use std::cell::UnsafeCell;
 
 use iolag_trace::Repetition;
 
-use super::ask::Room;
+use super::ask::{Room, Whose};
 use super::change::noise;
 
 /// What is read at once up to here has room of its own in each task.
@@ -52,10 +52,13 @@ impl Buffers {
         Self { own, for_all: filled(for_all), noise: noise(written, rank) }
     }
 
-    /// Where what a task reads goes.
+    /// Where what a task reads goes. It has one session at a time.
     pub(super) fn room(&self, task: u32) -> Room {
-        let own = self.own.get(task as usize).filter(|own| !own.is_empty()).unwrap_or(&self.for_all);
-        Room { data: UnsafeCell::raw_get(own.as_ptr()), bytes: own.len() }
+        let (buffer, whose) = match self.own.get(task as usize).filter(|own| !own.is_empty()) {
+            Some(own) => (own, Whose::Task),
+            None => (&self.for_all, Whose::All),
+        };
+        Room { data: UnsafeCell::raw_get(buffer.as_ptr()), bytes: buffer.len(), whose }
     }
 
     /// What is written.

@@ -10,7 +10,7 @@ use iolag_backend::Completion;
 use iolag_model::{GOLDEN, Operation, mix};
 use iolag_trace::{Attribute, Change};
 
-use super::ask::{Answer, failure, open, opened};
+use super::ask::{Answer, failure, open};
 
 /// What is changed, with everything that it needs.
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +64,7 @@ impl Changing<'_> {
             let done: i64 = match *self {
                 Self::Open(at, path, flags, mode) => {
                     let mode = if flags & libc::O_CREAT == 0 { 0 } else { usable(mode, 0o600) };
-                    return opened(open(at, path, flags, mode));
+                    return open(at, path, flags, mode);
                 }
                 Self::Write(on, length) => libc::write(on, noise.as_ptr().cast(), room(length)) as i64,
                 Self::WriteAt(on, length, offset) => {

@@ -311,7 +311,7 @@ impl Session for ReplaySession<'_> {
         };
     }
 
-    #[inline]
+    #[inline(always)]
     fn execute(&mut self, request: &Request) -> Completion {
         let Some(call) = &self.prepared else {
             return match (request.operation, &self.caches) {

@@ -148,7 +148,8 @@ impl Drop for Waiting {
     }
 }
 
-fn rate_in(text: &str) -> Result<f64> {
+/// What a bare loop printed: how much it did, and in how many seconds.
+pub(super) fn rate_in(text: &str) -> Result<f64> {
     let (operations, seconds) =
         text.trim().split_once(' ').with_context(|| format!("bare_loop printed {text:?}"))?;
     Ok(operations.parse::<f64>()? / seconds.parse::<f64>()?)

@@ -7,3 +7,4 @@ pub mod md_workbench;
 pub mod metadata;
 pub mod overhead;
 pub mod recording;
+pub mod replay;
