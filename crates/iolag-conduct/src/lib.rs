@@ -53,7 +53,7 @@ pub use exit_code::ExitCode;
 pub use explain::command::conduct_explain_command;
 pub use explain::conducting::conduct_explain;
 pub use failure::Failure;
-pub use iolag_trace::Scope as ReplayScope;
+pub use iolag_trace::{Scope as ReplayScope, Whereabouts};
 pub use messages::{Stored, tags_of_run};
 pub use ping::conducting::{PingAttendant, conduct_ping};
 pub use ping::flight::PingFlight;

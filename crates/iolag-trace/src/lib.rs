@@ -45,7 +45,7 @@ pub use reading::{
 };
 pub use replay::{
     After, Ask, At, Attribute, Bone, BoneKind, Change, Changes, Following, Item, Name, Own, OwnFiles, Place,
-    PlaceId, Repeater, Repetition, Scope, ScopeError, Skeleton, TaskItems,
+    PlaceId, Repeater, Repetition, Scope, ScopeError, Skeleton, TaskItems, Whereabouts,
 };
 pub use summary::{Divider, Likeness, Lists, NamedList, Summariser};
 pub use trace::{

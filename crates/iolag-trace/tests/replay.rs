@@ -5,6 +5,7 @@
 use iolag_model::{Nanoseconds, ReplayMap, WhyLeftOut};
 use iolag_trace::{
     After, Ask, At, Beginning, Bone, BoneKind, Item, Repeater, Repetition, Scope, Skeleton, StraceReader,
+    Whereabouts,
 };
 
 fn repeat(text: &str) -> Repetition {
@@ -12,6 +13,10 @@ fn repeat(text: &str) -> Repetition {
 }
 
 fn repeat_in(maps: &[&str], only: &[&str], text: &str) -> Repetition {
+    both(maps, only, text).0
+}
+
+fn both(maps: &[&str], only: &[&str], text: &str) -> (Repetition, Whereabouts) {
     let maps: Vec<ReplayMap> =
         maps.iter().map(|from| ReplayMap { from: (*from).into(), to: "/x".into() }).collect();
     let only: Vec<String> = only.iter().map(|only| (*only).to_owned()).collect();
@@ -19,8 +24,9 @@ fn repeat_in(maps: &[&str], only: &[&str], text: &str) -> Repetition {
     let repeater = Repeater::new(Scope::new(&maps, &only).unwrap(), None);
     let mut reader = StraceReader::new(&beginning, repeater);
     reader.feed(text.as_bytes()).unwrap();
-    let (repeater, _, _) = reader.finish().unwrap();
-    repeater.finish(Nanoseconds(7))
+    let (repeater, tables, _) = reader.finish().unwrap();
+    let whereabouts = repeater.whereabouts(&tables);
+    (repeater.finish(Nanoseconds(7)), whereabouts)
 }
 
 /// `what` of each item of a task.
@@ -461,4 +467,21 @@ fn no_link_of_a_skeleton_leads_above_it() {
     for link in ["a/b/l -> ../../etc/passwd", "l -> ."] {
         assert!(bones.iter().any(|bone| bone == link), "{bones:?}");
     }
+}
+
+#[test]
+fn a_directory_that_the_program_never_asked_for_is_known_beside_those_that_it_did() {
+    let text = "\
+1 stat(\"/afs/sw/lib/a\", 0x1) = -1 ENOENT (No such file or directory)
+1 openat(AT_FDCWD, \"/afs/sw/b\", O_RDONLY) = 3
+1 read(3, \"\"..., 4096) = 5
+1 stat(\"/usr/lib/x/y\", 0x1) = -1 ENOENT (No such file or directory)
+1 stat(\"/usr/share/x\", 0x1) = -1 ENOENT (No such file or directory)
+1 stat(\"/home/x\", 0x1) = -1 ENOENT (No such file or directory)
+1 stat(\"/proc/self/x\", 0x1) = -1 ENOENT (No such file or directory)
+";
+    let (_, found) = both(&["/", "/afs/sw", "/afs/s"], &["/usr/lib/x", "/usr/lix", "/proc"], text);
+    assert_eq!(found.missed, ["--map /afs/s", "--only /usr/lix", "--only /proc"]);
+    let most: Vec<_> = found.most.iter().map(|(directory, calls)| (directory.as_str(), *calls)).collect();
+    assert_eq!(most, [("/afs/sw", 3), ("/home", 1), ("/usr/lib", 1)]);
 }

@@ -81,6 +81,12 @@ impl Scope {
         self.from.get(usize::from(map)).map_or(&[], Vec::as_slice)
     }
 
+    /// The directories of the program that were named, each with the option that did.
+    pub(super) fn named(&self) -> impl Iterator<Item = (&'static str, &[u8])> {
+        let from = self.from.iter().map(|from| ("--map", from.as_slice()));
+        from.chain(self.only.iter().map(|only| ("--only", only.as_slice())))
+    }
+
     /// Where a path is asked for: by the longest directory that it lies in.
     pub(super) fn map(&self, path: &[u8]) -> Mapped {
         let plain = lexical(path);
@@ -109,7 +115,7 @@ fn absolute(option: &'static str, path: &str) -> Result<Vec<u8>, ScopeError> {
 }
 
 /// What of a path lies below a directory.
-fn below<'a>(path: &'a [u8], directory: &[u8]) -> Option<&'a [u8]> {
+pub(super) fn below<'a>(path: &'a [u8], directory: &[u8]) -> Option<&'a [u8]> {
     let rest = path.strip_prefix(directory)?;
     let is_whole = rest.is_empty() || rest.starts_with(b"/") || directory.ends_with(b"/");
     let begin = rest.iter().position(|byte| *byte != b'/').unwrap_or(rest.len());

@@ -15,6 +15,7 @@ mod repeater;
 mod repetition;
 mod skeleton;
 mod translating;
+mod whereabouts;
 
 pub use changing::{Attribute, Change};
 pub use mapping::{Scope, ScopeError};
@@ -24,3 +25,4 @@ pub use repetition::{
     After, Ask, At, Following, Item, Name, OwnFiles, Place, PlaceId, Repetition, TaskItems,
 };
 pub use skeleton::{Bone, BoneKind, Skeleton};
+pub use whereabouts::Whereabouts;

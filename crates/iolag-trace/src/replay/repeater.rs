@@ -15,6 +15,7 @@ use super::own::Own;
 use super::repetition::{After, Ask, At, Item, Place, PlaceId, Repetition, TaskItems};
 use super::skeleton::leads_down;
 use super::translating::Asked;
+use super::whereabouts::Whereabouts;
 use crate::calls::{Effect, Shape, shape_of};
 use crate::state::SharedId;
 use crate::trace::{Call, Edge, EdgeKind, Map, PathId, Sharing, Sink, Tables, TaskId, lexical, path_text};
@@ -32,6 +33,8 @@ pub struct Repeater {
     known_places: Map<Place, PlaceId>,
     /// By path of the trace.
     mapped: Map<PathId, Mapped>,
+    /// Calls on files, by path of the trace.
+    calls: Map<PathId, u64>,
     /// Paths that the program has changed, and the repetition does not.
     changed: BTreeSet<Vec<u8>>,
     /// What it changes that is the copy's own.
@@ -76,6 +79,7 @@ impl Repeater {
             places: Vec::new(),
             known_places: Map::default(),
             mapped: Map::default(),
+            calls: Map::default(),
             changed: BTreeSet::new(),
             own: Own::default(),
             order: Order::default(),
@@ -91,6 +95,11 @@ impl Repeater {
     #[must_use]
     pub fn with_own(self, own: Own) -> Self {
         Self { own, ..self }
+    }
+
+    /// Where the calls of the trace lie, whatever of them is asked again.
+    pub fn whereabouts(&self, tables: &Tables) -> Whereabouts {
+        Whereabouts::of(&self.calls, &self.scope, tables)
     }
 
     /// What it comes to; `traced` is how long the program took.
@@ -418,6 +427,7 @@ impl Sink for Repeater {
         let counts = is_on_storage(call, &shape)
             && call.path.is_some_and(|path| self.mapped(path, tables) != Mapped::Ignored);
         if is_on_storage(call, &shape) {
+            call.path.into_iter().for_each(|path| *self.calls.entry(path).or_default() += 1);
             let mut asked = self.judge(call, &shape, table, tables);
             let mut uses = Vec::new();
             if let Ok(ask) = &asked {

@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek};
 use iolag_model::{Nanoseconds, ReplayMap};
 use iolag_trace::{
     Ask, Bone, Call, Changes, Divider, Edge, Ending, Own, OwnFiles, Repeater, Repetition, Scope, Sink,
-    Tables, TraceFileError, TraceReader,
+    Tables, TraceFileError, TraceReader, Whereabouts,
 };
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,8 @@ use crate::trace::reading::cut_off;
 pub struct ReadToRepeat {
     /// What is to be asked.
     pub repetition: Repetition,
+    /// Where its calls lie.
+    pub whereabouts: Whereabouts,
     /// The program, without its arguments, if it is known.
     pub program: Option<String>,
     /// If that is not all of the trace, a sentence.
@@ -71,11 +73,12 @@ pub fn read_to_repeat(
     let elapsed =
         both.divider.finish(ending.processor.map_or(Nanoseconds::ZERO, |time| time.program_ns), None);
     let traced = Nanoseconds(elapsed.span_ns.0.saturating_sub(elapsed.tracing_ns.0));
+    let whereabouts = both.repeater.whereabouts(reader.tables());
     let mut repetition = both.repeater.finish(traced);
     if is_changed {
         repetition.own = Some(own_files(&repetition, scope, bones));
     }
-    Ok(ReadToRepeat { repetition, program: about.program, doubt })
+    Ok(ReadToRepeat { repetition, whereabouts, program: about.program, doubt })
 }
 
 /// What the program changes: all of it is known before anything is repeated.

@@ -9,9 +9,10 @@ use std::sync::Arc;
 use iolag_analysis::Agreement;
 use iolag_conduct::{
     Answer, Changing, ExitCode, Failure, Keeper, LookedAt, Patience, Prepared, ReadToRepeat, Repeated,
-    ReplayOptions, absolute, ask_all_patiently, become_keeper, look_for_paths, plan_replay, replay_scope,
+    ReplayOptions, Whereabouts, absolute, ask_all_patiently, become_keeper, look_for_paths, plan_replay,
+    replay_scope,
 };
-use iolag_model::{Nanoseconds, ReplayCoverage, counted, format_bytes, one_line};
+use iolag_model::{Nanoseconds, ReplayCoverage, counted, format_bytes, format_count, one_line};
 
 use self::places::Places;
 use crate::args::{BenchPlaces, Common, MetadataForm, Replay};
@@ -44,7 +45,7 @@ pub fn run(options: &Replay, common: &Common) -> Result<ExitCode, Failure> {
     let changing = if options.allow_write { Changing::OwnFiles } else { Changing::Never };
     let read = located.read(&scope, changing)?;
     read.doubt.iter().for_each(|doubt| output::notice(common, doubt));
-    refuse_nothing(&read.repetition.coverage, &options.trace, &places)?;
+    refuse_nothing(&read, &options.trace, &places)?;
     let looked = look(&places, &read, bench.deadline)?;
     let mut repeated = Vec::with_capacity(places.targets.len());
     for (target, looked) in places.targets.iter().zip(&looked) {
@@ -91,13 +92,23 @@ fn prepare(trace: &str, directory: &Path, common: &Common) -> Result<ExitCode, F
     )))
 }
 
-/// A map that maps nothing measures nothing.
-fn refuse_nothing(coverage: &ReplayCoverage, trace: &str, places: &Places) -> Result<(), Failure> {
+/// A map that maps nothing measures nothing, and one of several may be misspelt.
+fn refuse_nothing(read: &ReadToRepeat, trace: &str, places: &Places) -> Result<(), Failure> {
+    let (coverage, Whereabouts { missed, most }) = (&read.repetition.coverage, &read.whereabouts);
     let trace = one_line(trace);
+    if let (Some(missed), [(first, calls), others @ ..]) = (missed.first(), most.as_slice()) {
+        let mut told = format!("{} ({})", one_line(first), counted(*calls, "call", "calls"));
+        for (directory, calls) in others {
+            told.push_str(&format!(", {} ({})", one_line(directory), format_count(*calls)));
+        }
+        return Err(Failure::usage(format!(
+            "{}: no call in the trace {trace} is on anything in that directory; the program asked most for what is in {told}",
+            one_line(missed)
+        )));
+    }
     if coverage.traced == 0 {
         return Err(Failure::usage(format!(
-            "the trace {trace} has no call on files{}: there is nothing to repeat",
-            if places.is_restricted { " in what --only names" } else { "" }
+            "the trace {trace} has no call on files: there is nothing to repeat"
         )));
     }
     if coverage.repeated == 0 {

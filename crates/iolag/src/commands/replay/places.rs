@@ -17,8 +17,6 @@ pub(super) struct Places {
     pub targets: Vec<Target>,
     /// Its other directories.
     pub maps: Vec<ReplayMap>,
-    /// Whether only a part is counted.
-    pub is_restricted: bool,
 }
 
 impl Places {
@@ -77,7 +75,6 @@ impl Places {
                     Ok(ReplayMap { to, ..map.clone() })
                 })
                 .collect::<Result<_, Failure>>()?,
-            is_restricted: !options.only.is_empty(),
             base,
         })
     }
