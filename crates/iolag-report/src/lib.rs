@@ -41,4 +41,6 @@ pub use text::{
 };
 pub use words::comparison::{RuleSentence, rule_sentences};
 pub use workload::command::shell_command;
-pub use workload::{CheckRows, StreamRun, check_text, metadata_text, ping_text, run_text, streams_text};
+pub use workload::{
+    CheckRows, StreamRun, check_text, coverage_text, metadata_text, ping_text, run_text, streams_text,
+};

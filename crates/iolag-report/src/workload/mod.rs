@@ -22,6 +22,7 @@ pub use judged::run_text;
 pub(crate) use judged::{Row, Verdict, judged};
 pub use metadata::text::metadata_text;
 pub use ping::text::ping_text;
+pub use replay::text::coverage_text;
 pub(crate) use stream::campaign::copy_matrices;
 pub use stream::campaign::{StreamRun, streams_text};
 pub(crate) use stream::matrix::CopyMatrix;

@@ -299,6 +299,21 @@ fn copies_and_targets_are_a_campaign() {
     }
 }
 
+#[test]
+fn what_is_left_out_is_told_once_for_a_campaign_and_with_each_run_that_is_shown() {
+    let scene = Scene::new();
+    let trace = trace_of(&scene, &(SMALL.to_owned() + "1 unlink(\"/site/a\") = 0\n"));
+    fs::write(scene.target().join("a"), "12345").unwrap();
+    let map = format!("/site={}", scene.target().display());
+    let done = scene.run(&["replay", &trace, "--map", &map, "--repeat", "2"]);
+    let told = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(told.matches("This run is void").count(), 2, "{done:?}");
+    let left_out = "A copy repeats 6 of 7 calls on files that were traced (85.7 %); it leaves out 1 unlink";
+    assert_eq!(told.matches(left_out).count(), 1, "{done:?}");
+    let shown = scene.run(&["show", "last"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(shown.matches(left_out).count(), 1, "{shown}");
+}
+
 /// A call each 50 ms for a minute.
 fn slow_program() -> String {
     (0..1200).map(|call| {

@@ -41,8 +41,8 @@ pub struct ReplayAnalysis {
     pub judgement: Option<CopiesJudgement>,
     /// How many calls came back as they did when they were traced.
     pub agreement: Agreement,
-    /// How much of the trace a copy repeats.
-    pub coverage: ReplayCoverage,
+    /// How much of the trace a copy repeats, if that is not told of a whole campaign.
+    pub coverage: Option<ReplayCoverage>,
     /// Why the run says nothing of the program, if it does not.
     pub void: Vec<Void>,
     /// The stages in which something was done, in their order.
@@ -82,7 +82,7 @@ pub(super) fn analyse_replay(run: &RunRecord, spec: &ReplaySpec, summaries: &Sum
         processors: ProcessorShare::of_copies(run, BENCHMARK, summaries),
         copies,
         agreement,
-        coverage: spec.coverage.clone(),
+        coverage: Some(spec.coverage.clone()),
         findings,
         footnotes,
         trust: trust.chain(summaries.unknown.trust()).collect(),

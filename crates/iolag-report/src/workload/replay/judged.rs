@@ -33,7 +33,7 @@ struct ReplayDocument<'a> {
     copies: &'a [CopyTime],
     judgement: Option<CopiesJudgement>,
     agreement: Agreement,
-    coverage: &'a ReplayCoverage,
+    coverage: Option<&'a ReplayCoverage>,
     void: &'a [Void],
     stages: &'a [StageAnalysis],
     findings: Vec<FindingInWords<RunFindingKind>>,
@@ -60,7 +60,7 @@ impl Judged for ReplayAnalysis {
     }
 
     fn facts(&self) -> Vec<(&'static str, String)> {
-        vec![("Repeated", coverage(&self.coverage))]
+        self.coverage.iter().map(|told| ("Repeated", coverage(told))).collect()
     }
 
     fn rows(&self) -> Vec<Row<'_>> {
@@ -83,7 +83,7 @@ impl Judged for ReplayAnalysis {
             copies: &self.copies,
             judgement: self.judgement,
             agreement: self.agreement,
-            coverage: &self.coverage,
+            coverage: self.coverage.as_ref(),
             void: &self.void,
             stages: &self.stages,
             findings: self.findings(),

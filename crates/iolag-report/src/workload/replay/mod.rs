@@ -2,4 +2,4 @@
 
 mod described;
 mod judged;
-mod text;
+pub(crate) mod text;

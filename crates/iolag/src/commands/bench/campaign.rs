@@ -11,7 +11,7 @@ use iolag_conduct::{
     Campaign, Conductor, Crew, ExitCode, Failure, PlannedRun, Stored, not_put_back, summarise, values_of,
 };
 use iolag_model::{RunId, RunRecord, RunState, counted, format_bytes, format_count, one_line};
-use iolag_report::{CampaignRun, StreamRun, campaign_text, copies_text, streams_text};
+use iolag_report::{CampaignRun, StreamRun, campaign_text, copies_text, coverage_text, streams_text};
 use iolag_store::RunDirectory;
 use serde::{Deserialize, Serialize};
 
@@ -156,7 +156,7 @@ fn precreated_objects(run: &PlannedRun) -> Option<u64> {
     Some(run.point.spec.workload.metadata()?.precreated_objects)
 }
 
-/// The runs side by side, of each workload by themselves: see [`campaign_text`], [`copies_text`] and [`streams_text`].
+/// What all runs of a replay have in common, and the runs side by side, of each workload by themselves: see [`campaign_text`], [`copies_text`] and [`streams_text`].
 pub fn text(runs: &[(&PlannedRun, &Stored)], look: Look) -> String {
     let workload = |(run, _): &(&PlannedRun, &Stored)| run.point.spec.workload.name();
     let of_workload = |runs: &[(&PlannedRun, &Stored)]| match runs {
@@ -164,7 +164,12 @@ pub fn text(runs: &[(&PlannedRun, &Stored)], look: Look) -> String {
         [(run, _), ..] if run.point.spec.workload.tree().is_some() => String::new(),
         runs => text_of_one(runs, look),
     };
-    runs.chunk_by(|one, other| workload(one) == workload(other)).map(of_workload).collect()
+    let names: Vec<String> = runs.iter().map(|(run, _)| run.point.side.shown()).collect();
+    let replays = runs.iter().zip(&names).filter_map(|((_, stored), name)| {
+        Some((name.as_str(), &stored.record.spec.workload.replay()?.coverage))
+    });
+    let tables = runs.chunk_by(|one, other| workload(one) == workload(other)).map(of_workload);
+    coverage_text(replays, look.width) + &tables.collect::<String>()
 }
 
 fn text_of_one(runs: &[(&PlannedRun, &Stored)], look: Look) -> String {

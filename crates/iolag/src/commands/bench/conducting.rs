@@ -207,7 +207,10 @@ impl Telling<'_> {
             return Ok(ExitCode::Fine);
         }
         let Stored { record, summaries, .. } = stored;
-        let analysis = analyse_run(record, summaries);
+        let mut analysis = analyse_run(record, summaries);
+        if self.has_table() {
+            analysis = analysis.of_campaign();
+        }
         let text = show::rendered(record, summaries, &analysis, form, Look::of_terminal(self.common))?;
         self.told += 1;
         Ok(match form {
