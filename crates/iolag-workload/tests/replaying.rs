@@ -181,9 +181,8 @@ fn what_comes_back_otherwise_is_an_error_that_is_told_with_both() {
     let is_told = |text: &str| assert!(details.iter().any(|told| told.contains(text)), "{text}: {details:?}");
     is_told("it succeeded; the trace has not found (errno 2)");
     is_told("not found (errno 2); the trace has success");
-    is_told("4000 bytes came, of 5000 then");
-    let told = format!("{}/never", site.path().display());
-    is_told(&told);
+    is_told(&format!("read {}/lib/a: 4000 bytes came, of 5000 then", site.path().display()));
+    is_told(&format!("newfstatat {}/never: it succeeded", site.path().display()));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use iolag_model::{Nanoseconds, RunRecord, WorkloadSpec, whatever_workload};
+use iolag_model::{Detail, Nanoseconds, RunRecord, WorkloadSpec, whatever_workload};
 
 pub use super::check::analysis::CheckAnalysis;
 use super::copies::of_run::CopiesRun;
@@ -10,6 +10,8 @@ use super::grouping::Grouping;
 pub use super::metadata::analysis::MetadataAnalysis;
 pub use super::ping::analysis::PingAnalysis;
 pub use super::replay::analysis::ReplayAnalysis;
+pub use super::replay::disagreements::Disagreement;
+use super::replay::disagreements::first_of;
 pub use super::set_up::analysis::{SetUpAnalysis, SetUpCalls};
 pub use super::stream::analysis::{StreamAnalysis, StreamPhase};
 pub use super::stream::copies::StreamCopies;
@@ -99,6 +101,14 @@ analyses! { $
 }
 
 impl RunAnalysis {
+    /// The same with what clients said of calls: of a replay, what came back otherwise.
+    pub fn explained(mut self, details: &[Detail]) -> Self {
+        if let Self::Replay(replay) = &mut self {
+            replay.disagreements = first_of(details);
+        }
+        self
+    }
+
     /// The same without what all runs of its campaign have in common, which is told of these together.
     pub fn of_campaign(mut self) -> Self {
         if let Self::Replay(replay) = &mut self {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::storing::NewTrace;
 use crate::storing::place;
 
-/// Judges a stored run by its summaries, or, of a trace, by its file.
+/// Judges a stored run by its summaries, of a replay also by what its clients said, or, of a trace, by its file.
 ///
 /// # Errors
 /// If the store does not give that file.
@@ -23,6 +23,9 @@ pub fn analyse_stored(
     record: &RunRecord,
     summaries: &Summaries,
 ) -> Result<RunAnalysis, StoreError> {
+    if record.spec.workload.replay().is_some() {
+        return Ok(analyse_run(record, summaries).explained(&run.details()?));
+    }
     if record.spec.workload.trace().is_none() {
         return Ok(analyse_run(record, summaries));
     }

@@ -203,7 +203,8 @@ impl<'a> ReplaySession<'a> {
                 0 => "success".to_owned(),
                 errno => name_of(errno.into()),
             };
-            self.said = Some(format!("{came}; the trace has {expected}{}", self.about(item)));
+            let (call, about) = (item.ask.name(), self.about(item));
+            self.said = Some(format!("{call}{about}: {came}; the trace has {expected}"));
         }
         completion
     }
@@ -216,13 +217,21 @@ impl<'a> ReplaySession<'a> {
             }
             Ask::Open(name, ..) => paths.whole(name.place),
             Ask::StatFs(place) | Ask::ChangeDirectory(place) => paths.whole(place),
-            Ask::Change(ref change) => match change.places().last() {
+            Ask::Change(ref change) if change.descriptor().is_none() => match change.places().last() {
                 Some(place) => paths.whole(place),
                 None => return String::new(),
             },
-            _ => return String::new(),
+            // What this task has opened so.
+            ref ask => {
+                let Some(on) = ask.descriptors().first() else { return String::new() };
+                match self.items.iter().find(|item| item.ask.opens() == Some(*on)).map(|item| &item.ask) {
+                    Some(Ask::Open(name, ..)) => paths.whole(name.place),
+                    Some(Ask::Change(Change::Open(place, ..))) => paths.whole(*place),
+                    _ => return String::new(),
+                }
+            }
         };
-        format!(": {}", iolag_trace::path_text(path.to_bytes()))
+        format!(" {}", iolag_trace::path_text(path.to_bytes()))
     }
 
     fn judged(&mut self, item: &Item, completion: Completion) -> Completion {

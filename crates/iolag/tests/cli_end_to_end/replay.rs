@@ -224,14 +224,27 @@ fn what_cannot_be_repeated_is_refused_in_one_sentence() {
 fn a_directory_without_the_files_makes_a_run_void() {
     let scene = Scene::new();
     let trace = trace_of(&scene, SMALL);
-    let target = scene.target().to_str().unwrap().to_owned();
+    let directory = scene.target().join("<b>");
+    fs::create_dir(&directory).unwrap();
+    let target = directory.to_str().unwrap().to_owned();
     let done = scene.run(&["replay", &trace, "--map", &format!("/site={target}")]);
     assert_eq!(done.code, Some(4), "{done:?}");
     let told = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_says(&told, &["5 of 6 calls came back otherwise than then: 16.6 % agree.", "This run is void"]);
-    assert_says(&done.stderr, &["not found (errno 2); the trace has success: ", "/target/a"]);
+    let missing = format!("newfstatat {target}/a: not found (errno 2); the trace has success");
+    assert_says(&done.stderr, &[&missing]);
+    // What this leads to is told, too, by its path, and on the page nothing of it is markup.
+    let read = format!("2 × read {target}/a: other error (errno 9); the trace has success");
+    let shown = scene.run(&["show", "last"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_says(&shown, &["Calls that came back otherwise than when they were traced", &missing, &read]);
+    let page = scene.path().join("page.html").to_str().unwrap().to_owned();
+    assert_eq!(scene.run(&["report", "last", "-o", &page]).code, Some(0));
+    let escaped = missing.replace('<', "&lt;").replace('>', "&gt;");
+    let page = fs::read_to_string(&page).unwrap();
+    assert_says(&page, &["Calls that came back otherwise", &escaped]);
+    assert!(!page.contains(&missing), "what a path says is no markup");
     // The same with what the program found.
-    fs::write(scene.target().join("a"), "12345").unwrap();
+    fs::write(directory.join("a"), "12345").unwrap();
     let done = scene.run(&["replay", &trace, "--map", &format!("/site={target}"), "--check"]);
     assert_eq!(done.code, Some(0), "{done:?}");
     assert_says(&done.stderr, &["0 of 3 look-ups would not come back as they did"]);

@@ -1,5 +1,6 @@
 //! `iolag replay`: the time of a copy, whether it did what the program did, and what to think of it.
 
+use super::disagreements::Disagreement;
 use crate::finding::of_runs::RunFinding;
 use crate::run::any_workload::footnotes;
 use crate::run::copies::time::{CopiesJudgement, CopiesTime, CopyTime, copies_in, judge, median_of_copies};
@@ -41,6 +42,8 @@ pub struct ReplayAnalysis {
     pub judgement: Option<CopiesJudgement>,
     /// How many calls came back as they did when they were traced.
     pub agreement: Agreement,
+    /// Some of those that did not.
+    pub disagreements: Vec<Disagreement>,
     /// How much of the trace a copy repeats, if that is not told of a whole campaign.
     pub coverage: Option<ReplayCoverage>,
     /// Why the run says nothing of the program, if it does not.
@@ -82,6 +85,7 @@ pub(super) fn analyse_replay(run: &RunRecord, spec: &ReplaySpec, summaries: &Sum
         processors: ProcessorShare::of_copies(run, BENCHMARK, summaries),
         copies,
         agreement,
+        disagreements: Vec::new(),
         coverage: Some(spec.coverage.clone()),
         findings,
         footnotes,

@@ -2,3 +2,4 @@
 
 mod analysed;
 pub(crate) mod analysis;
+pub(crate) mod disagreements;

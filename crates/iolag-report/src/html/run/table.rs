@@ -37,13 +37,16 @@ struct Has {
     retried: bool,
 }
 
-/// Writes the table; `caption` names the run.
+/// Writes the table, and what was not measured in attempts; `caption` names the run.
 pub(super) fn table(run: &ReportedRun<'_>, caption: &str, page: &mut Markup) {
-    let rows = rows(run);
-    let lists = judged(run.analysis).lists();
-    if rows.is_empty() && !lists.is_empty() {
-        return lists.iter().for_each(|list| write_list(list, page));
+    let (rows, lists) = (rows(run), judged(run.analysis).lists());
+    if !rows.is_empty() || lists.is_empty() {
+        table_of_rows(run, &rows, caption, page);
     }
+    lists.iter().for_each(|list| write_list(list, page));
+}
+
+fn table_of_rows(run: &ReportedRun<'_>, rows: &[Row<'_>], caption: &str, page: &mut Markup) {
     if rows.is_empty() {
         page.raw("<p class=\"nothing\">Nothing was measured, so there is no table.</p>\n");
         return;

@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 
 use iolag_analysis::{
-    Agreement, CopiesJudgement, CopiesTime, CopyTime, Precision, ReplayAnalysis, RunFindingKind,
-    StageAnalysis, Void,
+    Agreement, CopiesJudgement, CopiesTime, CopyTime, Disagreement, Precision, ReplayAnalysis,
+    RunFindingKind, StageAnalysis, Void,
 };
 use iolag_model::{Nanoseconds, ReplayCoverage, RunRecord, Trust};
 use serde::Serialize;
 
-use super::text::{coverage, replay_text, sentence};
+use super::text::{coverage, disagreements, replay_text, sentence};
 use crate::figure::FigureKind;
 use crate::finding::in_words::FindingInWords;
 use crate::finding::run::in_words_each;
@@ -18,6 +18,7 @@ use crate::text::table::Colour;
 use crate::workload::check::text::CheckRows;
 use crate::workload::judged::{Judged, Row};
 use crate::workload::set_up::text::judged;
+use crate::workload::trace::tables::TraceTable;
 
 /// What a replay says, as it stands in JSON.
 #[derive(Serialize)]
@@ -33,6 +34,7 @@ struct ReplayDocument<'a> {
     copies: &'a [CopyTime],
     judgement: Option<CopiesJudgement>,
     agreement: Agreement,
+    disagreements: &'a [Disagreement],
     coverage: Option<&'a ReplayCoverage>,
     void: &'a [Void],
     stages: &'a [StageAnalysis],
@@ -67,6 +69,10 @@ impl Judged for ReplayAnalysis {
         Row::of_stages(&self.stages)
     }
 
+    fn lists(&self) -> Vec<TraceTable> {
+        disagreements(self).into_iter().collect()
+    }
+
     fn place_column(&self) -> (&'static str, &'static str) {
         ("Stage", "stage")
     }
@@ -83,6 +89,7 @@ impl Judged for ReplayAnalysis {
             copies: &self.copies,
             judgement: self.judgement,
             agreement: self.agreement,
+            disagreements: &self.disagreements,
             coverage: self.coverage.as_ref(),
             void: &self.void,
             stages: &self.stages,

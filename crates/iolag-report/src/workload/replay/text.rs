@@ -5,9 +5,10 @@ use iolag_model::{LeftOut, ReplayCoverage, WhyLeftOut, counted, format_count, fo
 
 use crate::finding::run::in_words_each;
 use crate::text::findings::{findings_text, footnotes_text, trust_text};
-use crate::text::table::{Colour, Tone, wrapped};
+use crate::text::table::{Colour, Side, Tone, wrapped};
 use crate::workload::metadata::text::operations_table;
 use crate::workload::set_up::text::{ended, judged, spread};
+use crate::workload::trace::tables::{TraceCell, TraceTable};
 
 /// So many kinds of calls that are left out are told.
 const KINDS_TOLD: usize = 5;
@@ -22,6 +23,13 @@ pub(super) fn replay_text(analysis: &ReplayAnalysis, width: usize, colour: Colou
     }
     if let Some(told) = &analysis.coverage {
         text.push_str(&format!("{}\n", wrapped(&coverage(told), width, "  ")));
+    }
+    if let Some(TraceTable { title, rows, .. }) = disagreements(analysis) {
+        text.push_str(&format!("{}\n", colour.paint(Tone::Strong, title)));
+        for row in rows {
+            let told: Vec<&str> = row.iter().map(|cell| cell.text.as_str()).collect();
+            text.push_str(&format!("  {}\n", wrapped(&one_line(&told.join(" × ")), width, "      ")));
+        }
     }
     for stage in &analysis.stages {
         text.push_str(&stage_text(stage, colour));
@@ -76,6 +84,21 @@ fn agreed(agreement: Agreement) -> String {
             share(agreement.share())
         ),
     }
+}
+
+/// Calls that came back otherwise, if there are any: the first in words, the others counted.
+pub(super) fn disagreements(analysis: &ReplayAnalysis) -> Option<TraceTable> {
+    let Agreement { calls, agreed } = analysis.agreement;
+    let told: u64 = analysis.disagreements.iter().map(|one| one.calls).sum();
+    let row = |calls, text: &str| vec![TraceCell::count(calls), TraceCell::name(text)];
+    let mut rows: Vec<_> = analysis.disagreements.iter().map(|one| row(one.calls, &one.text)).collect();
+    let others = (calls - agreed).saturating_sub(told);
+    if others > 0 && told > 0 {
+        rows.push(row(others, "others"));
+    }
+    let columns = vec![("calls", Side::Right), ("which", Side::Left)];
+    let title = "Calls that came back otherwise than when they were traced";
+    (!rows.is_empty()).then_some(TraceTable { title, columns, rows })
 }
 
 const fn void_in_words(void: Void) -> &'static str {

@@ -27,12 +27,12 @@ pub(crate) struct TraceCell {
 }
 
 impl TraceCell {
-    fn name(text: impl Into<String>) -> Self {
+    pub(crate) fn name(text: impl Into<String>) -> Self {
         Self { text: text.into(), value: None }
     }
 
     /// Nothing where there is none.
-    fn count(count: u64) -> Self {
+    pub(crate) fn count(count: u64) -> Self {
         let text = if count == 0 { String::new() } else { format_count(count) };
         Self { text, value: Some(count) }
     }

@@ -250,7 +250,8 @@ fn text_of_metadata(runs: &[(&PlannedRun, &Stored)], look: Look) -> String {
 pub fn json(runs: &[(&PlannedRun, &Stored)]) -> Result<Vec<u8>, Failure> {
     let mut documents = Vec::new();
     for (_, stored) in runs {
-        documents.push(show::json(&stored.record, &analyse_run(&stored.record, &stored.summaries))?);
+        let analysis = analyse_run(&stored.record, &stored.summaries).explained(&stored.details);
+        documents.push(show::json(&stored.record, &analysis)?);
     }
     documents.extend(jobs::document(&advised(runs))?);
     Ok(jobs::joined(documents))
