@@ -1,6 +1,7 @@
 //! How the samples of a workload are read, and what is found out. Each workload answers in its own folder.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 use iolag_model::{Detail, Nanoseconds, RunRecord, WorkloadSpec, whatever_workload};
 
@@ -26,11 +27,15 @@ use crate::statistics::quantile::censored::Censoring;
 
 /// The questions to a workload.
 pub trait Analysed {
-    /// What is told apart in its summary.
-    fn grouping(&self, record: &RunRecord) -> Grouping;
+    /// What is told apart in its summary: of a bench its stages.
+    fn grouping(&self, record: &RunRecord) -> Grouping {
+        Grouping { stages: NonZeroU32::new(record.stage_count()), ..Grouping::default() }
+    }
 
     /// What being cut off says of a duration.
-    fn censoring(&self) -> Censoring;
+    fn censoring(&self) -> Censoring {
+        Censoring::Independent
+    }
 
     /// The durations whose share of slower attempts is summarised.
     fn thresholds(&self) -> Vec<Nanoseconds> {

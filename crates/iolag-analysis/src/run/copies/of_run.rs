@@ -1,10 +1,13 @@
 //! What is asked of a run to be one of copies.
 
-use iolag_model::{RunId, RunRecord, RunState};
+use std::collections::BTreeMap;
+
+use iolag_model::{Operation, RunId, RunRecord, RunState, StageIndex, TargetIndex};
 
 use super::time::CopyTime;
 use crate::run::surroundings::generator::processors_full;
 use crate::run::surroundings::processor_time::ProcessorShare;
+use crate::run::values::{Cell, CellStages, Pace};
 
 /// A run of copies at once.
 #[derive(Debug, Clone, Copy)]
@@ -49,4 +52,20 @@ impl<'a> CopiesRun<'a> {
             full: record.generator.as_ref().and_then(processors_full),
         }
     }
+}
+
+/// What of runs of copies is compared: what they did in this stage.
+pub(crate) fn cells_of_copies(stage: StageIndex, operations: &[Operation]) -> Vec<CellStages> {
+    let cell = |operation: &Operation| CellStages {
+        cell: Cell { operation: *operation, phase: None },
+        target: TargetIndex(0),
+        stages: vec![stage],
+        pace: Pace::Follows,
+    };
+    operations.iter().map(cell).collect()
+}
+
+/// What tells them apart.
+pub(crate) fn coordinates_of_copies(copies: u32) -> BTreeMap<String, String> {
+    BTreeMap::from([("copies".to_owned(), copies.to_string())])
 }

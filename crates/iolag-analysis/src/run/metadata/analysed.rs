@@ -1,27 +1,16 @@
 //! How the samples of a metadata run are read.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroU32;
 
 use iolag_model::{MetadataSpec, Pattern, RunRecord, counted};
 
 use super::analysis::analyse_metadata;
 use super::cells::cells;
-use crate::run::grouping::Grouping;
 use crate::run::summary::Summaries;
 use crate::run::values::{CellStages, RunQuantity};
 use crate::run::workload::{Analysed, RunAnalysis};
-use crate::statistics::quantile::censored::Censoring;
 
 impl Analysed for MetadataSpec {
-    fn grouping(&self, record: &RunRecord) -> Grouping {
-        Grouping { stages: NonZeroU32::new(record.stage_count()), ..Grouping::default() }
-    }
-
-    fn censoring(&self) -> Censoring {
-        Censoring::Independent
-    }
-
     fn cells(&self, record: &RunRecord) -> Vec<CellStages> {
         cells(self, &record.stages)
     }

@@ -1,40 +1,24 @@
 //! How the samples of a set-up are read.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroU32;
 
-use iolag_model::{Operation, RunRecord, SetUpSpec, TargetIndex, counted};
+use iolag_model::{Operation, RunRecord, SetUpSpec, counted};
 
 use super::analysis::{BENCHMARK, analyse_set_up};
-use crate::run::grouping::Grouping;
+use crate::run::copies::of_run::{cells_of_copies, coordinates_of_copies};
 use crate::run::summary::Summaries;
-use crate::run::values::{Cell, CellStages, Pace};
+use crate::run::values::CellStages;
 use crate::run::workload::{Analysed, RunAnalysis};
-use crate::statistics::quantile::censored::Censoring;
 
 impl Analysed for SetUpSpec {
-    fn grouping(&self, record: &RunRecord) -> Grouping {
-        Grouping { stages: NonZeroU32::new(record.stage_count()), ..Grouping::default() }
-    }
-
-    fn censoring(&self) -> Censoring {
-        Censoring::Independent
-    }
-
     /// A copy as a whole, and its calls.
     fn cells(&self, _record: &RunRecord) -> Vec<CellStages> {
         use Operation::{CallClose, CallOpen, CallRead, CallStat, Stage};
-        let cell = |operation| CellStages {
-            cell: Cell { operation, phase: None },
-            target: TargetIndex(0),
-            stages: vec![BENCHMARK],
-            pace: Pace::Follows,
-        };
-        [Stage, CallStat, CallOpen, CallRead, CallClose].map(cell).to_vec()
+        cells_of_copies(BENCHMARK, &[Stage, CallStat, CallOpen, CallRead, CallClose])
     }
 
     fn coordinates(&self, clients: u32) -> BTreeMap<String, String> {
-        BTreeMap::from([("copies".to_owned(), clients.to_string())])
+        coordinates_of_copies(clients)
     }
 
     fn title(&self, names: &str, clients: u32) -> String {

@@ -3,14 +3,13 @@
 use iolag_model::{Operation, Phase, RunRecord, SetUpSpec, StageIndex, Trust};
 
 use crate::finding::of_runs::RunFinding;
-use crate::run::any_workload::{common_sightings, footnotes};
+use crate::run::any_workload::footnotes;
 use crate::run::beside::analysis::{BesideAnalysis, analyse_beside};
 use crate::run::copies::time::{CopiesJudgement, CopiesTime, CopyTime, copies_in, judge, median_of_copies};
 use crate::run::metadata::analysis::{host_busy, ring_waits};
 use crate::run::metadata::stage::{StageAnalysis, stage_analysis};
-use crate::run::sightings::merged;
-use crate::run::stage_names::StageKey;
-use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
+use crate::run::metadata::stage_findings::found_in_stages;
+use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries};
 use crate::run::surroundings::caches::caches_doubted;
 use crate::run::surroundings::memory::memory_footnote;
 use crate::run::surroundings::processor_time::ProcessorShare;
@@ -98,13 +97,4 @@ fn calls(stages: &[StageAnalysis]) -> SetUpCalls {
         stats: made(Operation::CallStat).unwrap_or_default(),
         opens: made(Operation::CallOpen).unwrap_or_default(),
     }
-}
-
-fn found_in_stages(stages: &[StageAnalysis]) -> Vec<RunFinding> {
-    let sightings = stages.iter().flat_map(|stage| {
-        let rows: Vec<&Summary> = stage.rows.iter().map(|row| &row.summary).collect();
-        common_sightings(&rows, Some(stage.key()), |_, _| false)
-    });
-    let keys: Vec<StageKey> = stages.iter().map(StageAnalysis::key).collect();
-    merged(sightings.collect(), &keys)
 }

@@ -1,7 +1,6 @@
 //! How the samples of a stream are read.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroU32;
 
 use iolag_model::{
     Operation, Phase, RunRecord, StageIndex, StageRecord, StreamFsync, StreamSpec, TargetIndex, counted,
@@ -9,21 +8,11 @@ use iolag_model::{
 };
 
 use super::analysis::analyse_stream;
-use crate::run::grouping::Grouping;
 use crate::run::summary::Summaries;
 use crate::run::values::{Cell, CellStages, Pace, RunQuantity};
 use crate::run::workload::{Analysed, RunAnalysis};
-use crate::statistics::quantile::censored::Censoring;
 
 impl Analysed for StreamSpec {
-    fn grouping(&self, record: &RunRecord) -> Grouping {
-        Grouping { stages: NonZeroU32::new(record.stage_count()), ..Grouping::default() }
-    }
-
-    fn censoring(&self) -> Censoring {
-        Censoring::Independent
-    }
-
     /// A phase is a cell, by its blocks; making what was written durable is another.
     fn cells(&self, record: &RunRecord) -> Vec<CellStages> {
         let cell = |operation, pace, stages: Vec<StageIndex>| CellStages {

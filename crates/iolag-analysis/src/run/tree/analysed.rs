@@ -1,26 +1,15 @@
 //! How the samples of a tree are read.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroU32;
 
 use iolag_model::{Phase, RunRecord, TargetIndex, TreeSpec, counted};
 
 use super::analysis::{analyse_tree, operation_of};
-use crate::run::grouping::Grouping;
 use crate::run::summary::Summaries;
 use crate::run::values::{Cell, CellStages, Pace, RunQuantity};
 use crate::run::workload::{Analysed, RunAnalysis};
-use crate::statistics::quantile::censored::Censoring;
 
 impl Analysed for TreeSpec {
-    fn grouping(&self, record: &RunRecord) -> Grouping {
-        Grouping { stages: NonZeroU32::new(record.stage_count()), ..Grouping::default() }
-    }
-
-    fn censoring(&self) -> Censoring {
-        Censoring::Independent
-    }
-
     /// A phase is a cell, by what it does with each name.
     fn cells(&self, record: &RunRecord) -> Vec<CellStages> {
         let mut cells: Vec<CellStages> = Vec::new();
