@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use iolag_model::WhyLeftOut;
 
-use super::repetition::{After, PlaceId};
+use super::place::PlaceId;
+use super::repetition::After;
 use crate::state::{Shared, SharedId};
 
 /// What is known of a descriptor of the program.

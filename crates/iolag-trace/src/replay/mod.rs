@@ -6,23 +6,26 @@
 //! Limits: paths are absolute, as the trace has them, so that a look-up relative to a directory of the program walks down from the directory that is mapped, unless it
 //! was relative to a descriptor. Pages of mapped files, attributes by name, and what goes through pipes and sockets are not repeated.
 
+mod bones;
+mod change;
 mod changing;
 mod descriptors;
 mod mapping;
 mod ordering;
 mod own;
+mod place;
 mod repeater;
 mod repetition;
 mod skeleton;
 mod translating;
 mod whereabouts;
 
-pub use changing::{Attribute, Change};
+pub use bones::{Bone, BoneKind};
+pub use change::{Attribute, Change};
 pub use mapping::{Scope, ScopeError};
 pub use own::{Changes, Own};
+pub use place::{At, Following, Name, Place, PlaceId};
 pub use repeater::Repeater;
-pub use repetition::{
-    After, Ask, At, Following, Item, Name, OwnFiles, Place, PlaceId, Repetition, TaskItems,
-};
-pub use skeleton::{Bone, BoneKind, Skeleton};
+pub use repetition::{After, Ask, Item, OwnFiles, Repetition, TaskItems};
+pub use skeleton::Skeleton;
 pub use whereabouts::Whereabouts;

@@ -8,23 +8,15 @@
 use std::collections::BTreeSet;
 use std::io;
 
-use super::changing::can_be_changed;
+use super::bones::Bone;
+use super::change::{can_be_changed, fails_by_what_is_there};
 use super::mapping::{Mapped, Scope};
-use super::skeleton::{Bone, Skeleton};
+use super::skeleton::Skeleton;
 use crate::calls::{Effect, Shape, shape_of};
 use crate::trace::{Call, Edge, EdgeKind, Sink, Tables, lexical};
 
-const ENOENT: u16 = 2;
-const EEXIST: u16 = 17;
-const ENOTDIR: u16 = 20;
-const EISDIR: u16 = 21;
 /// Clean-up goes no deeper than 32 directories, of which the working directory and that of the copy are two.
 const DEPTH_MAX: usize = 28;
-
-/// Whether a change that failed so would fail again, if the same is there and nobody is asked for rights.
-pub(super) const fn fails_by_what_is_there(errno: u16) -> bool {
-    matches!(errno, 0 | ENOENT | EEXIST | ENOTDIR | EISDIR)
-}
 
 /// The paths that a program changes, as it named them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -7,13 +7,13 @@ use std::io;
 
 use iolag_model::{LeftOut, Nanoseconds, ReplayCoverage, TracingCost, WhyLeftOut};
 
-use super::changing::Change;
+use super::bones::leads_down;
 use super::descriptors::{Known, Tables as Descriptors};
 use super::mapping::{Mapped, Scope};
-use super::ordering::{Order, Use};
+use super::ordering::Order;
 use super::own::Own;
-use super::repetition::{After, Ask, At, Item, Place, PlaceId, Repetition, TaskItems};
-use super::skeleton::leads_down;
+use super::place::{At, Place, PlaceId};
+use super::repetition::{After, Ask, Item, Repetition, TaskItems};
 use super::translating::Asked;
 use super::whereabouts::Whereabouts;
 use crate::calls::{Effect, Shape, shape_of};
@@ -362,35 +362,6 @@ impl Repeater {
             return Err(WhyLeftOut::Changed);
         }
         asked.ask(self.descriptors.len())
-    }
-
-    /// What of the copy's own it uses, and how.
-    fn uses(&self, ask: &Ask, place: Option<PlaceId>) -> Vec<(PlaceId, Use)> {
-        let how = match ask {
-            Ask::Close(_) | Ask::Duplicate(..) => return Vec::new(),
-            Ask::Change(Change::Rename(..) | Change::RemoveDirectory(_)) => Use::ChangesWhole,
-            Ask::Change(_) => Use::Changes,
-            _ => Use::Looks,
-        };
-        let places: Vec<PlaceId> = match ask {
-            Ask::Change(change) if change.descriptor().is_none() => change.places().collect(),
-            _ => place.into_iter().collect(),
-        };
-        places.into_iter().filter(|place| self.is_own(*place)).map(|place| (place, how)).collect()
-    }
-
-    fn wait_in_order(&mut self, task: TaskId, uses: &[(PlaceId, Use)]) {
-        for (place, how) in uses {
-            let before = self.order.before(&self.places[place.0 as usize].path, *how, task.0);
-            self.follow_all(task, before);
-        }
-    }
-
-    fn note_order(&mut self, task: TaskId, uses: &[(PlaceId, Use)]) {
-        let by = After { task: task.0, items: self.items_of(task) };
-        for (place, how) in uses {
-            self.order.note(&self.places[place.0 as usize].path, *how, by);
-        }
     }
 
     fn leave_out(&mut self, why: WhyLeftOut, call: &Call, tables: &Tables) {

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use iolag_model::{LeftOut, Nanoseconds, ReplayCoverage, WhyLeftOut};
 use serde::{Deserialize, Serialize};
 
-use super::changing::Change;
-use super::skeleton::Bone;
+use super::bones::Bone;
+use super::change::Change;
+use super::place::{At, Following, Name, Place, PlaceId};
 use crate::trace::{Sharing, path_text};
 
 /// What of a trace is repeated.
@@ -113,36 +114,6 @@ const ROOM: u64 = 1 << 20;
 /// No call moves more (read(2): 0x7ffff000 bytes).
 const BYTES_MAX: u64 = 0x7fff_f000;
 
-/// A path, by its place in the list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct PlaceId(pub u32);
-
-/// What becomes of a link that a path ends with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Following {
-    /// It is followed.
-    Follows,
-    /// It is what is asked for.
-    Not,
-}
-
-impl Following {
-    /// It is followed, unless this flag is set.
-    const fn unless(flag: u32) -> Self {
-        if flag == 0 { Self::Follows } else { Self::Not }
-    }
-}
-
-/// A path below a directory that is mapped.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Place {
-    /// Which map.
-    pub map: u16,
-    /// Below it; `.` is the directory itself.
-    #[serde(with = "bytes_as_text")]
-    pub path: Vec<u8>,
-}
-
 /// What a task asks, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskItems {
@@ -181,24 +152,6 @@ pub struct After {
     pub task: u32,
     /// How many of its items are done.
     pub items: u32,
-}
-
-/// A name that is looked up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Name {
-    /// The path.
-    pub place: PlaceId,
-    /// Where it is looked up.
-    pub at: At,
-}
-
-/// Where a name is looked up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum At {
-    /// From the directory that is mapped.
-    Map,
-    /// From this descriptor, of whose path so many bytes are left out.
-    Descriptor(u32, u32),
 }
 
 /// What is done.
@@ -371,26 +324,5 @@ impl Ask {
             },
             _ => &[],
         }
-    }
-}
-
-/// Paths are bytes; in messages they are texts of as many letters.
-pub(super) mod bytes_as_text {
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(in crate::replay) fn serialize<S: Serializer>(
-        bytes: &[u8],
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&bytes.iter().copied().map(char::from).collect::<String>())
-    }
-
-    pub(in crate::replay) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Vec<u8>, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let byte =
-            |letter| u8::try_from(letter).map_err(|_| serde::de::Error::custom("a letter that is no byte"));
-        text.chars().map(byte).collect()
     }
 }

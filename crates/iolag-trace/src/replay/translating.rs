@@ -3,7 +3,8 @@
 use iolag_model::WhyLeftOut;
 
 use super::descriptors::Known;
-use super::repetition::{Ask, At, Name, PlaceId};
+use super::place::{At, Name, PlaceId};
+use super::repetition::Ask;
 use crate::calls::{Asks, Effect, Shape, bits};
 use crate::trace::Call;
 

@@ -3,18 +3,15 @@
 //! Every open is below the directory that is mapped, whatever links lie on the way (openat2(2) with RESOLVE_BENEATH), waits for nobody who would open the other end of
 //! a pipe, and makes no terminal ours.
 
-use std::ffi::{CStr, c_int, c_long};
+use std::ffi::{CStr, c_int};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, RawFd};
+use std::os::fd::{AsRawFd, RawFd};
 
 use iolag_backend::Completion;
-use iolag_model::FailureCode;
-use rustix::fs::{
-    AtFlags, Mode, OFlags, ResolveFlags, SeekFrom, StatxFlags, fstat, openat2, readlinkat_raw, seek, statat,
-    statx,
-};
-use rustix::io::{Errno, pread, read, try_close};
+use rustix::fs::{AtFlags, SeekFrom, StatxFlags, fstat, readlinkat_raw, seek, statat, statx};
+use rustix::io::{pread, read, try_close};
 
+use super::answer::{Answer, came, failure, on, open, opened};
 use super::change::Changing;
 
 /// What is asked, with everything that it needs.
@@ -44,16 +41,6 @@ pub(super) enum Call<'a> {
     Close(RawFd),
     /// Changes files of the copy's own.
     Change(Changing<'a>),
-}
-
-/// What came back, and what it left.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Answer {
-    pub completion: Completion,
-    /// A new descriptor.
-    pub opened: Option<RawFd>,
-    /// A new mapping: where, and how long.
-    pub mapping: Option<(usize, usize)>,
 }
 
 /// Where what is read goes, and how much of it may come. Nobody looks at it, so that threads may have it together.
@@ -88,8 +75,6 @@ impl Room {
 unsafe impl Send for Room {}
 
 const O_PATH: u32 = 0o10_000_000;
-/// The kernel gives up an opening below a directory where somebody renames meanwhile, and is asked again so often.
-const ATTEMPTS: u32 = 100;
 const SEEK_CUR: u32 = 1;
 /// Flags of opening, as numbers of x86-64, and what they are here. Those that write have no place in a repetition.
 const FLAGS: [(u32, c_int); 8] = [
@@ -199,51 +184,6 @@ impl Call<'_> {
     }
 }
 
-/// A descriptor that is asked about; for none stands the number that no process can have open.
-#[inline(always)]
-fn on(descriptor: RawFd) -> BorrowedFd<'static> {
-    let asked = if descriptor < 0 { RawFd::MAX } else { descriptor };
-    // SAFETY: descriptors of a repetition are numbers, and asked about only as long as the copy lasts; what is none is answered with EBADF.
-    unsafe { BorrowedFd::borrow_raw(asked) }
-}
-
-/// So many bytes, or why not.
-#[inline(always)]
-fn came(done: Result<u64, Errno>) -> Answer {
-    let completion = done.map_or_else(|errno| Completion::failed(errno.into()), Completion::ok);
-    Answer { completion, opened: None, mapping: None }
-}
-
-/// What the last call failed with.
-#[cold]
-pub(super) fn failure() -> Completion {
-    let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
-    Completion::failed(FailureCode::from_errno(errno))
-}
-
-pub(super) fn opened(done: c_long) -> Answer {
-    let (completion, opened) = match RawFd::try_from(done) {
-        Ok(new) if new >= 0 => (Completion::ok(0), Some(new)),
-        _ => (failure(), None),
-    };
-    Answer { completion, opened, mapping: None }
-}
-
-/// Opens what lies below a directory.
-#[inline(always)]
-pub(super) fn open(at: RawFd, path: &CStr, flags: c_int, mode: u32) -> Answer {
-    let flags = OFlags::from_bits_retain(flags as u32);
-    let resolve = ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS);
-    let mut attempts = 1;
-    loop {
-        match openat2(on(at), path, flags, Mode::from_bits_retain(mode), resolve) {
-            Ok(new) => return Answer { opened: Some(new.into_raw_fd()), ..came(Ok(0)) },
-            Err(Errno::AGAIN) if attempts < ATTEMPTS => attempts += 1,
-            Err(errno) => return came(Err(errno)),
-        }
-    }
-}
-
 unsafe fn mapped(on: RawFd, length: usize, offset: i64) -> Answer {
     // SAFETY: a new mapping that nobody reads; it goes before anything else is asked.
     let address =
@@ -263,12 +203,6 @@ pub(super) fn is_file(descriptor: RawFd) -> bool {
     fstat(on(descriptor)).is_ok_and(|found| {
         matches!(found.st_mode & libc::S_IFMT, libc::S_IFREG | libc::S_IFDIR | libc::S_IFLNK)
     })
-}
-
-/// Closes what a call of a repetition has opened.
-pub(super) fn close(descriptor: RawFd) {
-    // SAFETY: descriptors of a repetition are nobody else's.
-    unsafe { libc::close(descriptor) };
 }
 
 /// Takes back a mapping.
@@ -299,7 +233,7 @@ mod tests {
         std::os::unix::fs::symlink("file", directory.path().join("in")).unwrap();
         std::fs::write(directory.path().join("file"), "text").unwrap();
         let fifo = directory.path().join("fifo");
-        rustix::fs::mknodat(CWD, &fifo, rustix::fs::FileType::Fifo, Mode::RUSR, 0).unwrap();
+        rustix::fs::mknodat(CWD, &fifo, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0).unwrap();
         let open = |path| make(Call::Open(root.as_raw_fd(), path, 0));
         assert_eq!(errno(open(c"out")), Some(libc::EXDEV));
         assert_eq!(errno(open(c"../x")), Some(libc::EXDEV));
@@ -350,6 +284,6 @@ mod tests {
         assert_eq!(make(Call::Duplicate(at, Some(copy))).opened, Some(copy));
         assert_eq!(make(Call::IsTerminal(file)).completion.code.errno(), Some(libc::ENOTTY));
         assert_eq!(make(Call::Read(-1, 1)).completion.code.errno(), Some(libc::EBADF));
-        [file, copy].into_iter().for_each(close);
+        [file, copy].into_iter().for_each(super::super::answer::close);
     }
 }

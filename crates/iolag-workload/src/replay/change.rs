@@ -10,7 +10,7 @@ use iolag_backend::Completion;
 use iolag_model::{GOLDEN, Operation, mix};
 use iolag_trace::{Attribute, Change};
 
-use super::ask::{Answer, failure, open};
+use super::answer::{Answer, failure, open};
 
 /// What is changed, with everything that it needs.
 #[derive(Debug, Clone, Copy)]
@@ -186,7 +186,7 @@ mod tests {
             assert!(is_ok(make(change)), "{change:?}");
         }
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
-        super::super::ask::close(file);
+        super::super::answer::close(file);
     }
 
     #[test]

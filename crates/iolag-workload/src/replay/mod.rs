@@ -6,6 +6,7 @@
 //!
 //! Limits: a task is a thread, so that memory, and what belongs to a process only (locks, limits, credentials), is shared by tasks that had their own.
 
+mod answer;
 mod ask;
 mod buffers;
 mod change;

@@ -10,7 +10,8 @@ use iolag_trace::{Ask, Change, Item};
 use rustix::io::Errno;
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-use super::ask::{Answer, Call, Room, close, flags_here, is_file, unmap};
+use super::answer::{Answer, close};
+use super::ask::{Call, Room, flags_here, is_file, unmap};
 use super::buffers::Buffers;
 use super::change::{Changing, flags_to_write};
 use super::paths::Paths;

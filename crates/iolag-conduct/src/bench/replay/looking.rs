@@ -17,7 +17,7 @@ use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, fstat, fstatfs, openat2, 
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::roots;
+use super::roots::{identity_of, roots};
 use crate::contact::scout::Steps;
 
 /// So many of those that would not come back as they did are told.
@@ -142,11 +142,6 @@ fn leads_above(repetition: &Repetition, roots: &[OwnedFd]) -> Vec<(PlaceId, Foll
         }
     }
     above
-}
-
-/// Device and inode of a directory.
-pub(super) fn identity_of(directory: BorrowedFd<'_>) -> Result<(u64, u64), Errno> {
-    fstat(directory).map(|found| (found.st_dev, found.st_ino))
 }
 
 /// Where links lead from a path, if all of them lie in what is mapped, and lead there. Nothing else is looked at: what lies elsewhere may hang.

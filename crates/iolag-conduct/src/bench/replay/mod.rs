@@ -5,11 +5,9 @@ pub(crate) mod looking;
 mod own_files;
 pub(crate) mod preparing;
 pub(crate) mod reading;
+mod roots;
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -25,14 +23,13 @@ use iolag_workload::{
     buffer_bytes, run_copy,
 };
 
-use self::looking::identity_of;
 use self::own_files::make_own_files;
+use self::roots::{refuse_others, roots};
 use crate::bench::campaign::Campaign;
 use crate::bench::floor::Floor;
 use crate::bench::options::{BenchOptions, Crew};
 use crate::bench::plan::plan_bench;
 use crate::bench::{Benched, Ground};
-use crate::contact::scout;
 use crate::environment::limits::Limits;
 use crate::environment::processors::Processors;
 use crate::failure::Failure;
@@ -188,12 +185,6 @@ fn spec(replay: &ReplayOptions, program: Option<&str>, repetition: &Repetition, 
     }
 }
 
-/// Directories that are asked, the target first.
-fn roots(target: &Path, maps: &[ReplayMap]) -> Vec<PathBuf> {
-    let others = maps.iter().map(|map| scout::absolute(Path::new(OsStr::from_bytes(map.to.as_bytes()))));
-    std::iter::once(target.to_owned()).chain(others).collect()
-}
-
 impl Benched for ReplaySpec {
     fn sizes(&self) -> (&'static str, &'static str) {
         ("--copies", "--copies")
@@ -246,20 +237,6 @@ impl Benched for ReplaySpec {
     }
 }
 
-/// What was looked at is what is asked: somebody may have put another directory, or a link, in its place.
-fn refuse_others(roots: &[MapRoot], looked_at: &[(u64, u64)]) -> Result<(), String> {
-    for (root, expected) in roots.iter().zip(looked_at) {
-        let path = root.path().display();
-        let found = identity_of(root.as_fd()).map_err(|errno| format!("cannot look at {path}: {errno}"))?;
-        if found != *expected {
-            return Err(format!(
-                "{path} is another directory than when it was looked at: leave it as it is while it is measured, and repeat"
-            ));
-        }
-    }
-    Ok(())
-}
-
 /// The tasks of a copy as clients of the run.
 struct OfExchange<'a> {
     exchange: &'a Exchange,
@@ -279,23 +256,5 @@ impl CopyClients for OfExchange<'_> {
 
     fn is_expected(&self, client: u32) -> bool {
         self.exchange.is_expected(client)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn another_directory_than_was_looked_at_is_not_asked() {
-        let place = tempfile::tempdir().unwrap();
-        let path = place.path().join("x");
-        std::fs::create_dir(&path).unwrap();
-        let root = || [MapRoot::open(&path).unwrap()];
-        let looked_at = [identity_of(root()[0].as_fd()).unwrap()];
-        assert_eq!(refuse_others(&root(), &looked_at), Ok(()));
-        std::fs::rename(&path, place.path().join("y")).unwrap();
-        std::os::unix::fs::symlink("/", &path).unwrap();
-        assert!(refuse_others(&root(), &looked_at).unwrap_err().contains("is another directory than when"));
     }
 }

@@ -4,9 +4,11 @@ use iolag_model::WhyLeftOut;
 
 use super::Repeater;
 use crate::calls::{Effect, Shape, bits};
-use crate::replay::changing::Change;
+use crate::replay::change::Change;
 use crate::replay::descriptors::Known;
 use crate::replay::mapping::Mapped;
+use crate::replay::ordering::Use;
+use crate::replay::place::PlaceId;
 use crate::replay::repetition::{After, Ask};
 use crate::state::SharedId;
 use crate::trace::{Call, Tables, TaskId, clone_flags};
@@ -140,6 +142,35 @@ impl Repeater {
             {
                 *moved = Some(by);
             }
+        }
+    }
+
+    /// What of the copy's own it uses, and how.
+    pub(super) fn uses(&self, ask: &Ask, place: Option<PlaceId>) -> Vec<(PlaceId, Use)> {
+        let how = match ask {
+            Ask::Close(_) | Ask::Duplicate(..) => return Vec::new(),
+            Ask::Change(Change::Rename(..) | Change::RemoveDirectory(_)) => Use::ChangesWhole,
+            Ask::Change(_) => Use::Changes,
+            _ => Use::Looks,
+        };
+        let places: Vec<PlaceId> = match ask {
+            Ask::Change(change) if change.descriptor().is_none() => change.places().collect(),
+            _ => place.into_iter().collect(),
+        };
+        places.into_iter().filter(|place| self.is_own(*place)).map(|place| (place, how)).collect()
+    }
+
+    pub(super) fn wait_in_order(&mut self, task: TaskId, uses: &[(PlaceId, Use)]) {
+        for (place, how) in uses {
+            let before = self.order.before(&self.places[place.0 as usize].path, *how, task.0);
+            self.follow_all(task, before);
+        }
+    }
+
+    pub(super) fn note_order(&mut self, task: TaskId, uses: &[(PlaceId, Use)]) {
+        let by = After { task: task.0, items: self.items_of(task) };
+        for (place, how) in uses {
+            self.order.note(&self.places[place.0 as usize].path, *how, by);
         }
     }
 }
