@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use iolag_analysis::history::{HostRanking, HostSeen, Standing, TaskOfHosts, rank_hosts};
+use iolag_analysis::history::{HostAttempts, HostRanking, HostSeen, Standing, TaskOfHosts, rank_hosts};
 use iolag_model::Random;
 
 use crate::measured::{Limit, Measured};
@@ -14,6 +14,8 @@ use crate::seed::noise_of;
 const SPREAD: f64 = 0.5;
 /// Attempts of a host.
 const ATTEMPTS: u64 = 400;
+/// Those of a host with few.
+const FEW_ATTEMPTS: u64 = 20;
 /// The share that takes too long, of hosts with few slots.
 const SHARE: f64 = 0.01;
 /// Attributes that are drawn for each host by itself, and how many values they have.
@@ -30,6 +32,16 @@ pub struct Hosts {
     hosts: usize,
     /// How many times as often something takes too long on hosts with 28 slots.
     factor: f64,
+    tries: Tries,
+}
+
+/// How many attempts hosts make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tries {
+    /// As many.
+    Alike,
+    /// Few on hosts with 28 slots, and many on the others.
+    BySlots,
 }
 
 impl Hosts {
@@ -38,10 +50,16 @@ impl Hosts {
         let row = |(hosts, factor): (usize, f64)| {
             let matters =
                 if factor == 1.0 { "nothing-matters".to_owned() } else { format!("slots-x{factor}") };
-            (format!("hosts/{matters}/{hosts}"), Self { hosts, factor })
+            (format!("hosts/{matters}/{hosts}"), Self { hosts, factor, tries: Tries::Alike })
         };
+        let apart = [40, 200].map(|hosts| {
+            (
+                format!("hosts/nothing-matters-few-attempts/{hosts}"),
+                Self { hosts, factor: 1.0, tries: Tries::BySlots },
+            )
+        });
         let farms = [(12, 1.0), (40, 1.0), (200, 1.0), (40, 2.0), (40, 5.0), (200, 2.0)];
-        farms.into_iter().map(row).collect()
+        farms.into_iter().map(row).chain(apart).collect()
     }
 
     /// How many farms have an attribute blamed that does not matter, and the slots found.
@@ -84,8 +102,12 @@ impl Hosts {
         facts.extend(given.map(|(name, value)| (name.to_owned(), value.to_owned())));
         let factor = if slots == "28" { self.factor } else { 1.0 };
         let share = (SHARE * factor * (SPREAD * noise.normal()).exp()).min(1.0);
-        let past = (0..ATTEMPTS).filter(|_| noise.unit() < share).count();
-        HostSeen { facts, share: past as f64 / ATTEMPTS as f64 }
+        let attempts = match self.tries {
+            Tries::BySlots if slots == "28" => FEW_ATTEMPTS,
+            Tries::Alike | Tries::BySlots => ATTEMPTS,
+        };
+        let past = (0..attempts).filter(|_| noise.unit() < share).count() as u64;
+        HostSeen { facts, attempts: HostAttempts { past, attempts } }
     }
 }
 

@@ -58,6 +58,7 @@ pub use configurations::ranking::{
     Standing, TaskOfHosts, rank_hosts,
 };
 pub use configurations::restricted_mean::RestrictedMean;
+pub use configurations::standardised::HostAttempts;
 pub use correlation::coefficient::{
     Correlation, CorrelationMethod, PAIRS_LEAST, Strength, correlate, pearson, spearman,
 };

@@ -6,3 +6,4 @@ pub(crate) mod names;
 pub(crate) mod permutation;
 pub(crate) mod ranking;
 pub(crate) mod restricted_mean;
+pub(crate) mod standardised;
