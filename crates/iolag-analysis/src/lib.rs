@@ -35,15 +35,17 @@ pub use run::check::told_once::{FoundInDirectories, ToldFindings};
 pub use run::check::verdict::{Feeling, Verdict};
 pub use run::clustering::second_reading::Clustering;
 pub use run::copies::against::{CopiesFigure, CopiesLevel, CopiesPoint, copies_figures};
+pub use run::copies::at_work::CopiesAtWork;
 pub use run::copies::line::{
     BLOCKS_NEEDED, CopiesLine, CopiesShape, LEVELS_NEEDED, STRAIGHT_WITHIN, copies_line,
 };
-pub use run::copies::of_run::CopiesRun;
+pub use run::copies::of_run::{CopiesRun, Pauses};
 pub use run::copies::recommend::answer::{
     JobAnswer, JobRefusal, Recommendation, SAME_WITHIN, recommendations,
 };
 pub use run::copies::recommend::level::{JobLevel, JobRate, JobStanding};
-pub use run::copies::recommend::share::{JobTimeouts, LimitVerdict};
+pub use run::copies::recommend::setting::JobSetting;
+pub use run::copies::recommend::share::{JobTimeouts, LimitVerdict, Needed};
 pub use run::copies::recommend::slot::{JobBound, JobQuestion};
 pub use run::copies::time::{CopiesJudgement, CopiesTime, CopyEnding, CopyTime};
 pub use run::copies::waits::WaitsFor;

@@ -1,7 +1,8 @@
 //! Nodes that run jobs: is the number of copies that does the most jobs in the plateau that is told, and does what is advised keep the limit?
 
 use iolag_analysis::{
-    CopiesRun, CopyEnding, CopyTime, JobAnswer, JobQuestion, Recommendation, recommendations,
+    CopiesAtWork, CopiesRun, CopyEnding, CopyTime, JobAnswer, JobQuestion, Pauses, Recommendation,
+    recommendations,
 };
 use iolag_model::{ClientId, Nanoseconds, Random, RunId, RunState};
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -207,7 +208,8 @@ impl Jobs {
             cpus: self.truth.cpus(),
             state: &RunState::Complete,
             times,
-            processors: None,
+            work: CopiesAtWork::default(),
+            pauses: Pauses::None,
             full: None,
         });
         recommendations(copies_runs, &self.truth.question()).pop()

@@ -427,7 +427,7 @@ fn doubts(campaign: &Campaign, point: &Point) -> Vec<Trust> {
     let is_hurried = point.spec.workload.replay().is_some_and(|replay| replay.timing == ReplayTiming::Asap);
     let crowded = || Trust {
         doubt: format!(
-            "{clients} {} share {processors} processors: they wait for each other, not only for the storage",
+            "{clients} {} share {processors} processors: they may wait for each other, and not only for the storage",
             crew.coordinate()
         ),
         advice: format!(

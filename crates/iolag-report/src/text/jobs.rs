@@ -7,13 +7,15 @@ use crate::words::jobs::{COLUMNS, HEADING, assumed, cells, recommendation_senten
 
 /// A sentence and a table for each target; nothing without any.
 pub fn recommendations_text(told: &[Recommendation], width: usize, colour: Colour) -> String {
-    let Some(first) = told.first() else { return String::new() };
+    if told.is_empty() {
+        return String::new();
+    }
     let mut text = format!("{}\n", colour.paint(Tone::Strong, HEADING));
     for one in told {
         text.push_str(&format!("{}\n", wrapped(&recommendation_sentence(one), width, "  ")));
         text.push_str(&table(one).render(colour));
     }
-    text.push_str(&format!("{}\n", colour.paint(Tone::Faint, &wrapped(&assumed(first), width, "  "))));
+    text.push_str(&format!("{}\n", colour.paint(Tone::Faint, &wrapped(&assumed(told), width, "  "))));
     text
 }
 

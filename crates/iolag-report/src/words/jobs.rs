@@ -2,13 +2,13 @@
 
 use iolag_analysis::history::{Quantity, amount_in_words};
 use iolag_analysis::{
-    JobAnswer, JobBound, JobLevel, JobRate, JobRefusal, JobStanding, JobTimeouts, Recommendation,
-    SAME_WITHIN, joined,
+    JobAnswer, JobBound, JobLevel, JobRate, JobRefusal, JobSetting, JobStanding, JobTimeouts, Needed,
+    Recommendation, SAME_WITHIN, joined,
 };
-use iolag_model::{Nanoseconds, counted, exact_duration, format_count, format_duration};
+use iolag_model::{Nanoseconds, counted, format_count, format_duration};
 
 use super::interval::{Known, Measure, with_ends};
-use super::numbers::{NOTHING, percentage};
+use super::numbers::{NOTHING, percentage, typed_duration};
 
 /// What stands above.
 pub(crate) const HEADING: &str = "How many copies to run";
@@ -17,17 +17,44 @@ pub(crate) const HEADING: &str = "How many copies to run";
 pub(crate) const COLUMNS: [&str; 8] =
     ["copies", "runs", "set-up", "waits for", "time-outs", "jobs per hour", "efficiency", "as judged"];
 
-/// What is to be known of every recommendation.
-pub(crate) fn assumed(told: &Recommendation) -> String {
-    let payload = exact_duration(told.question.payload_ns);
-    let ended = match told.question.limit_ns {
-        Some(limit) => format!("is lost if it is not set up after {}", exact_duration(limit)),
+/// What is to be known of every recommendation; nothing without any.
+pub(crate) fn assumed(told: &[Recommendation]) -> String {
+    let Some(first) = told.first() else { return String::new() };
+    let payload = typed_duration(first.question.payload_ns);
+    let ended = match first.question.limit_ns {
+        Some(limit) => format!("is lost if it is not set up after {}", typed_duration(limit)),
         None => "is never lost".to_owned(),
     };
+    let setting = told.iter().map(|one| one.setting).max().unwrap_or(JobSetting::NotKnown);
+    let is_counted = told.iter().flat_map(|one| &one.levels).all(|level| level.processor_ns.is_some());
+    let of_processors = match is_counted {
+        true => {
+            "Of processors set-ups take what copies did; what the program itself would compute in them is not counted."
+        }
+        false => "What set-ups take of processors was not recorded, and is not counted.",
+    };
     format!(
-        "A job sets itself up, {ended}, and then computes for {payload} on a processor; another takes its place at once. Copies were measured that begin \
-         together, which is the worst that can be: jobs that follow each other set themselves up beside others that compute."
+        "A job sets itself up, {ended}, and then computes for {payload} on a processor; another takes its place at once. {of_processors} {}",
+        setting_in_words(setting)
     )
+}
+
+const fn setting_in_words(setting: JobSetting) -> &'static str {
+    match setting {
+        JobSetting::Together => {
+            "Copies were measured that begin together, which is the worst that can be: jobs that follow each other set themselves up beside others that compute."
+        }
+        JobSetting::ShortPayload => {
+            "Copies were measured that begin together. The payload is less than ten times as long as a set-up, so that jobs that follow each other set \
+             themselves up beside as many others, which begin at any time: it may be worse than this, and better."
+        }
+        JobSetting::Apart => {
+            "Copies were measured that begin apart, each beside fewer others than it would be if all began together: it may be worse than this."
+        }
+        JobSetting::NotKnown => {
+            "Whether copies began together was not recorded: jobs that follow each other may be slower than this, and faster."
+        }
+    }
 }
 
 /// `On /afs run 21 copies at once, for 10.2 [10.1–10.3] jobs per hour at an efficiency of 97 %. That is 3.1 % fewer than 24 copies do, …`
@@ -132,34 +159,60 @@ fn refused(told: &Recommendation, refusal: JobRefusal) -> String {
             timeouts(copies).map_or_else(String::new, |timeouts| share_in_words(&timeouts)),
             if copies > 1 { "measure fewer, or " } else { "" }
         ),
-        JobRefusal::TooWide { copies, repetitions } => {
-            let seen = timeouts(copies).map_or_else(String::new, |timeouts| seen_in_words(&timeouts));
-            let needed = match repetitions {
-                Some(repetitions) => {
-                    format!("--repeat {repetitions} would show it, if no more are over than until now")
-                }
-                None => {
-                    "more repetitions than are reasonable would be needed, since as many were over as may be"
-                        .to_owned()
-                }
-            };
+        JobRefusal::NoneDone => {
+            "not one job was done: measure fewer copies, or let them take longer (--judge)".to_owned()
+        }
+        JobRefusal::TooWide { copies, needed } => {
+            let seen =
+                timeouts(copies).map_or_else(String::new, |timeouts| seen_in_words(&timeouts, &at_most));
             format!(
-                "{} would do the most jobs{}, and it is not known whether at most {at_most} % of them time out: {seen}; {needed}",
+                "{} would do about the most jobs{} of those that may keep the limit, and it is not known whether at most {at_most} % of them time out: {seen}; {}",
                 counted(u64::from(copies), "copy", "copies"),
-                does(copies)
+                does(copies),
+                needed_in_words(told, needed)
             )
         }
     }
 }
 
-/// `0 of 24 did, which tell as much as 3.2 that share no luck and allow up to 68 %`
-fn seen_in_words(timeouts: &JobTimeouts) -> String {
+/// `--repeat 2642 would show it in about every other campaign if the share stays what it was, and --repeat 130 if no more are over than until now`
+fn needed_in_words(told: &Recommendation, needed: Needed) -> String {
+    let repeat = |repetitions| format!("--repeat {repetitions}");
+    match (needed.if_same, needed.if_no_more) {
+        _ if told.question.timeouts_at_most <= 0.0 => {
+            "that none ever does, no number of repetitions shows: let some be lost (--timeouts-at-most 1%)"
+                .to_owned()
+        }
+        (Some(same), Some(no_more)) if same == no_more => {
+            format!("{} would show it, if none is over", repeat(same))
+        }
+        (Some(same), no_more) => {
+            let no_more = no_more.map_or_else(String::new, |no_more| {
+                format!(", and {} if no more are over than until now", repeat(no_more))
+            });
+            format!(
+                "{} would show it in about every other campaign, if the share stays what it was{no_more}",
+                repeat(same)
+            )
+        }
+        (None, Some(no_more)) => format!(
+            "if the share stays what it was, more repetitions than are reasonable would be needed; {} would show it, if no more are over than until now",
+            repeat(no_more)
+        ),
+        (None, None) => "more repetitions than are reasonable would be needed".to_owned(),
+    }
+}
+
+/// `0 of 24 did, which tell as much as 3.2 that share no luck and allow up to 68 %`; what is beyond the limit is not told as the limit.
+fn seen_in_words(timeouts: &JobTimeouts, at_most: &str) -> String {
+    let high = 100.0 * timeouts.interval.high;
+    let told = Some(percentage(high)).filter(|told| told != at_most);
     format!(
         "{} of {} did, which tell as much as {:.0} that share no luck, and allow up to {} %",
         format_count(timeouts.over + timeouts.undecided),
         format_count(timeouts.copies),
         timeouts.worth,
-        percentage(100.0 * timeouts.interval.high)
+        told.unwrap_or_else(|| format!("{high:.2}"))
     )
 }
 
@@ -215,7 +268,7 @@ fn share_in_words(timeouts: &JobTimeouts) -> String {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use iolag_analysis::{JobQuestion, LimitVerdict, ShareInterval};
+    use iolag_analysis::{JobQuestion, LimitVerdict, Needed, ShareInterval};
 
     use super::*;
 
@@ -227,8 +280,9 @@ pub(crate) mod tests {
     fn level(copies: u32, per_hour: f64, timeouts: JobTimeouts, standing: JobStanding) -> JobLevel {
         let interval = Some([per_hour * 0.99, per_hour * 1.01]);
         let jobs = JobRate { per_hour, interval, efficiency: 0.971, bound: JobBound::Slots };
-        let (runs, set_up_ns, timeouts) = (72, Some(41.2e9), Some(timeouts));
-        JobLevel { copies, runs, set_up_ns, timeouts, jobs: Some(jobs), waits_for: None, standing }
+        let (runs, set_up_ns, processor_ns, timeouts) = (72, Some(41.2e9), Some(2e9), Some(timeouts));
+        let (jobs, waits_for) = (Some(jobs), None);
+        JobLevel { copies, runs, set_up_ns, processor_ns, timeouts, jobs, waits_for, standing }
     }
 
     fn told(answer: JobAnswer) -> Recommendation {
@@ -245,7 +299,8 @@ pub(crate) mod tests {
             level(21, 10.2, few, JobStanding::Plateau),
             level(24, 10.53, many, JobStanding::TimeOuts),
         ];
-        Recommendation { target: "/afs".to_owned(), question, cpus: 24, levels, answer }
+        let (target, setting) = ("/afs".to_owned(), JobSetting::Together);
+        Recommendation { target, question, cpus: 24, levels, setting, answer }
     }
 
     /// What study 002 might have been told.
@@ -274,6 +329,8 @@ pub(crate) mod tests {
     #[test]
     fn a_refusal_says_what_to_measure() {
         let refused = |refusal| recommendation_sentence(&told(JobAnswer::Refused(refusal)));
+        let too_wide =
+            |if_same, if_no_more| JobRefusal::TooWide { copies: 21, needed: Needed { if_same, if_no_more } };
         for (refusal, expected) in [
             (JobRefusal::FewNumbers { numbers: 1 }, "only 1 number of copies was measured: measure three"),
             (
@@ -292,15 +349,48 @@ pub(crate) mod tests {
                 "loses more than 5 % of its jobs, 24 copies 4.1 [3–5.4] %: measure fewer",
             ),
             (
-                JobRefusal::TooWide { copies: 21, repetitions: Some(99) },
-                "at most 5 % of them time out: 3 of 1 512 did, which tell as much as 72 that share no luck, and allow up to 0.7 %; --repeat 99 would show it",
+                too_wide(Some(2642), Some(130)),
+                "21 copies would do about the most jobs (10.2 [10.1–10.3] in an hour) of those that may keep the limit, and it is not known whether \
+                 at most 5 % of them time out: 3 of 1 512 did, which tell as much as 72 that share no luck, and allow up to 0.7 %; --repeat 2642 would show it \
+                 in about every other campaign, if the share stays what it was, and --repeat 130 if no more are over than until now.",
             ),
             (JobRefusal::AllBreak { copies: 1 }, ": let more be lost ("),
-            (JobRefusal::TooWide { copies: 21, repetitions: None }, "more repetitions than are reasonable"),
+            (too_wide(Some(99), Some(99)), "; --repeat 99 would show it, if none is over."),
+            (
+                too_wide(None, Some(99)),
+                "more repetitions than are reasonable would be needed; --repeat 99 would show it",
+            ),
+            (too_wide(None, None), "more repetitions than are reasonable would be needed."),
+            (JobRefusal::NoneDone, "not one job was done"),
         ] {
             let said = refused(refusal).replace(['\u{202f}', '\u{a0}'], " ");
             assert!(said.starts_with("On /afs no number of copies is advised, since "), "{said}");
             assert!(said.contains(expected), "{said}");
+        }
+    }
+
+    #[test]
+    fn nothing_shows_that_none_is_ever_lost_and_a_bound_beyond_the_limit_is_told_as_beyond() {
+        let mut none = told(JobAnswer::Refused(JobRefusal::TooWide {
+            copies: 21,
+            needed: Needed { if_same: None, if_no_more: None },
+        }));
+        none.question.timeouts_at_most = 0.0;
+        let said = recommendation_sentence(&none);
+        assert!(said.contains("no number of repetitions shows"), "{said}");
+        let seen = seen_in_words(&timeouts(0, 3, [0.0, 0.602], LimitVerdict::Keeps), "60");
+        assert!(seen.ends_with("allow up to 60.20 %"), "{seen}");
+    }
+
+    #[test]
+    fn the_worst_that_can_be_is_said_where_it_is() {
+        let of = |setting| assumed(&[Recommendation { setting, ..of_the_study() }]);
+        assert!(
+            of(JobSetting::Together).contains("2h on a processor")
+                && of(JobSetting::Together).contains("the worst")
+        );
+        for setting in [JobSetting::ShortPayload, JobSetting::Apart, JobSetting::NotKnown] {
+            assert!(!of(setting).contains("the worst"), "{setting:?}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Numbers and moments as people read them in tables.
 
-use iolag_model::{Nanoseconds, WallTime, format_bytes, format_count};
+use iolag_model::{Nanoseconds, WallTime, exact_duration, format_bytes, format_count};
 
 /// What stands where there is nothing.
 pub(crate) const NOTHING: &str = "–";
@@ -34,6 +34,16 @@ pub(crate) fn percentage(percent: f64) -> String {
             text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
         }
         p => format!("{p:.0}"),
+    }
+}
+
+/// A duration as it is typed: `2h`, `600s`, `1500ms`.
+pub(crate) fn typed_duration(duration: Nanoseconds) -> String {
+    const HOUR: Nanoseconds = Nanoseconds::from_seconds(3600);
+    match duration.0 {
+        0 => exact_duration(duration),
+        ns if ns.is_multiple_of(HOUR.0) => format!("{}h", ns / HOUR.0),
+        _ => exact_duration(duration),
     }
 }
 

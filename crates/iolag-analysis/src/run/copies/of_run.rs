@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use iolag_model::{Operation, RunId, RunRecord, RunState, StageIndex, TargetIndex};
+use iolag_model::{Operation, ReplayTiming, RunId, RunRecord, RunState, StageIndex, TargetIndex};
 
+use super::at_work::CopiesAtWork;
 use super::time::CopyTime;
 use crate::run::surroundings::generator::processors_full;
-use crate::run::surroundings::processor_time::ProcessorShare;
 use crate::run::values::{Cell, CellStages, Pace};
 
 /// A run of copies at once.
@@ -26,20 +26,35 @@ pub struct CopiesRun<'a> {
     pub state: &'a RunState,
     /// Those of them that began.
     pub times: &'a [CopyTime],
-    /// What they took of the processors, if that is known.
-    pub processors: Option<ProcessorShare>,
+    /// What they did with their time.
+    pub work: CopiesAtWork,
+    /// Whether they paused.
+    pub pauses: Pauses,
     /// The share of the time in which all processors were busy, whoever kept them so, if that is known.
     pub full: Option<f64>,
 }
 
+/// What copies do where the program computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pauses {
+    /// Nothing: they make the next call.
+    None,
+    /// They sleep about as long.
+    AsTheProgram,
+}
+
+impl Pauses {
+    fn of(record: &RunRecord) -> Self {
+        match record.spec.workload.replay().map(|replay| replay.timing) {
+            Some(ReplayTiming::Gaps | ReplayTiming::Exact) => Self::AsTheProgram,
+            Some(ReplayTiming::Asap) | None => Self::None,
+        }
+    }
+}
+
 impl<'a> CopiesRun<'a> {
-    /// Of a run on `target`, of whose copies these times are, which took so much of the processors.
-    pub fn of(
-        record: &'a RunRecord,
-        target: &'a str,
-        times: &'a [CopyTime],
-        processors: Option<ProcessorShare>,
-    ) -> Self {
+    /// Of a run on `target`, of whose copies these times are, and what they did with them.
+    pub fn of(record: &'a RunRecord, target: &'a str, times: &'a [CopyTime], work: CopiesAtWork) -> Self {
         Self {
             id: &record.id,
             target: record.coordinates.get("side").map_or(target, String::as_str),
@@ -48,7 +63,8 @@ impl<'a> CopiesRun<'a> {
             cpus: record.environment.cpus,
             state: &record.state,
             times,
-            processors,
+            work,
+            pauses: Pauses::of(record),
             full: record.generator.as_ref().and_then(processors_full),
         }
     }

@@ -3,6 +3,7 @@
 use super::disagreements::Disagreement;
 use crate::finding::of_runs::RunFinding;
 use crate::run::any_workload::footnotes;
+use crate::run::copies::at_work::CopiesAtWork;
 use crate::run::copies::time::{CopiesJudgement, CopiesTime, CopyTime, copies_in, judge, median_of_copies};
 use crate::run::metadata::analysis::{host_busy, ring_waits};
 use crate::run::metadata::stage::{StageAnalysis, stage_analysis};
@@ -36,6 +37,8 @@ pub struct ReplayAnalysis {
     pub copies: Vec<CopyTime>,
     /// What they took of the processors meanwhile, if that is known.
     pub processors: Option<ProcessorShare>,
+    /// What they did with their time.
+    pub work: CopiesAtWork,
     /// What a copy took; absent if none began.
     pub time: Option<CopiesTime>,
     /// Whether that is too long, if the user said what is.
@@ -83,6 +86,7 @@ pub(super) fn analyse_replay(run: &RunRecord, spec: &ReplaySpec, summaries: &Sum
         judgement: spec.terms.judge_ns.map(|limit_ns| judge(&copies, run.spec.clients, limit_ns)),
         void: void(agreement, &spec.coverage),
         processors: ProcessorShare::of_copies(run, BENCHMARK, summaries),
+        work: CopiesAtWork::of(run, BENCHMARK, summaries),
         copies,
         agreement,
         disagreements: Vec::new(),

@@ -5,6 +5,7 @@ use iolag_model::{Operation, Phase, RunRecord, SetUpSpec, StageIndex, Trust};
 use crate::finding::of_runs::RunFinding;
 use crate::run::any_workload::footnotes;
 use crate::run::beside::analysis::{BesideAnalysis, analyse_beside};
+use crate::run::copies::at_work::CopiesAtWork;
 use crate::run::copies::time::{CopiesJudgement, CopiesTime, CopyTime, copies_in, judge, median_of_copies};
 use crate::run::metadata::analysis::{host_busy, ring_waits};
 use crate::run::metadata::stage::{StageAnalysis, stage_analysis};
@@ -34,6 +35,8 @@ pub struct SetUpAnalysis {
     pub time: Option<CopiesTime>,
     /// What they took of the processors meanwhile, if that is known.
     pub processors: Option<ProcessorShare>,
+    /// What they did with their time.
+    pub work: CopiesAtWork,
     /// Whether that is too long, if the user said what is.
     pub judgement: Option<CopiesJudgement>,
     /// The stages in which something was done, in their order.
@@ -80,6 +83,7 @@ pub(super) fn analyse_set_up(run: &RunRecord, spec: &SetUpSpec, summaries: &Summ
         beside: analyse_beside(run, summaries),
         time: median_of_copies(&copies),
         processors: ProcessorShare::of_copies(run, BENCHMARK, summaries),
+        work: CopiesAtWork::of(run, BENCHMARK, summaries),
         judgement: spec.terms.judge_ns.map(|limit_ns| judge(&copies, run.spec.clients, limit_ns)),
         copies,
         assumed: spec.assumed(),

@@ -128,20 +128,26 @@ impl ShareInterval {
 /// Interval of the share of which `successes` in `trials` were observed. Both may be fractional: effective
 /// sample sizes are. No trials say nothing: 0 to 1.
 pub fn share_interval(successes: f64, trials: f64) -> ShareInterval {
+    share_interval_of_several(successes, trials, 1)
+}
+
+/// The same of one of several shares, all of which lie in their intervals together (Bonferroni).
+pub(crate) fn share_interval_of_several(successes: f64, trials: f64, shares: usize) -> ShareInterval {
+    let tail = TAIL / shares.max(1) as f64;
     if trials.is_nan() || trials <= 0.0 {
         return ShareInterval { low: 0.0, high: 1.0 };
     }
     let failures = (trials - successes).max(0.0);
     // With nothing on one side the beta quantile has a closed form.
     if successes <= 0.0 {
-        return ShareInterval { low: 0.0, high: 1.0 - TAIL.powf(1.0 / trials) };
+        return ShareInterval { low: 0.0, high: 1.0 - tail.powf(1.0 / trials) };
     }
     if failures <= 0.0 {
-        return ShareInterval { low: TAIL.powf(1.0 / trials), high: 1.0 };
+        return ShareInterval { low: tail.powf(1.0 / trials), high: 1.0 };
     }
     ShareInterval {
-        low: beta_quantile(TAIL, successes, failures + 1.0),
-        high: beta_quantile(1.0 - TAIL, successes + 1.0, failures),
+        low: beta_quantile(tail, successes, failures + 1.0),
+        high: beta_quantile(1.0 - tail, successes + 1.0, failures),
     }
 }
 

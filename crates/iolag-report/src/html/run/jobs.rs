@@ -17,7 +17,9 @@ const NUMBER: usize = 3;
 /// If the figure cannot be drawn.
 pub(super) fn jobs(told: &[Recommendation], page: &mut Markup) -> io::Result<()> {
     let runs: u64 = told.iter().flat_map(|one| &one.levels).map(|level| level.runs).sum();
-    let Some(first) = told.first().filter(|_| runs > 1) else { return Ok(()) };
+    if told.is_empty() || runs <= 1 {
+        return Ok(());
+    }
     page.element("<section id=\"jobs\"><h2>", HEADING, "</h2>\n");
     for one in told {
         page.raw("<p class=\"lede\">").prose(&recommendation_sentence(one)).raw("</p>\n");
@@ -35,6 +37,6 @@ pub(super) fn jobs(told: &[Recommendation], page: &mut Markup) -> io::Result<()>
         }
         page.raw("</tbody></table></div>\n");
     }
-    page.raw("<p>").prose(&assumed(first)).raw("</p>\n</section>\n");
+    page.raw("<p>").prose(&assumed(told)).raw("</p>\n</section>\n");
     Ok(())
 }

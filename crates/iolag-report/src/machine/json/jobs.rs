@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use iolag_analysis::{JobAnswer, JobLevel, JobQuestion, Recommendation};
+use iolag_analysis::{JobAnswer, JobLevel, JobQuestion, JobSetting, Recommendation};
 use serde::Serialize;
 
 use crate::words::jobs::recommendation_sentence;
@@ -23,6 +23,7 @@ struct TargetDocument<'a> {
     sentence: String,
     question: JobQuestion,
     cpus: u32,
+    setting: JobSetting,
     levels: &'a [JobLevel],
     answer: &'a JobAnswer,
 }
@@ -41,7 +42,7 @@ pub fn write_recommendations_json(told: &[Recommendation], writer: &mut dyn Writ
 }
 
 fn of_target(told: &Recommendation) -> TargetDocument<'_> {
-    let Recommendation { target, question, cpus, levels, answer } = told;
+    let Recommendation { target, question, cpus, levels, setting, answer } = told;
     let sentence = recommendation_sentence(told);
-    TargetDocument { target, sentence, question: *question, cpus: *cpus, levels, answer }
+    TargetDocument { target, sentence, question: *question, cpus: *cpus, setting: *setting, levels, answer }
 }

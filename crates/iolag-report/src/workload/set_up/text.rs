@@ -1,12 +1,12 @@
 //! `iolag bench setup` in words, and on a terminal.
 
 use iolag_analysis::{CopiesJudgement, CopyEnding, CopyTime, SetUpAnalysis, StageAnalysis};
-use iolag_model::{Nanoseconds, Phase, counted, format_count, format_duration};
+use iolag_model::{Phase, counted, format_count, format_duration};
 
 use crate::finding::run::in_words_each;
 use crate::text::findings::{findings_text, footnotes_text, trust_text};
 use crate::text::table::{Colour, Tone, wrapped};
-use crate::words::numbers::percentage;
+use crate::words::numbers::{percentage, typed_duration};
 use crate::workload::metadata::text::operations_table;
 
 /// Renders a set-up for a terminal of `width` columns.
@@ -96,26 +96,28 @@ pub(crate) fn ended(copies: &[CopyTime]) -> Option<String> {
 /// `2 of 24 copies took longer than 10.0 min, 8.3 [1.0–27] %.`
 pub(crate) fn judged(judgement: &CopiesJudgement) -> String {
     let CopiesJudgement { limit_ns, copies, over, undecided, interval } = judgement;
-    let limit = limit_in_words(*limit_ns);
+    let limit = typed_duration(*limit_ns);
     let percent = |share: f64| percentage(share * 100.0);
     let ends = format!("[{}–{}] %", percent(interval.low), percent(interval.high));
     let open = match undecided {
         0 => String::new(),
+        1 if *copies == 1 => ", since it did not come to its end".to_owned(),
         some => {
             format!("; of {} it is not known, since they did not come to their ends", format_count(*some))
         }
     };
-    let of_them = counted(*copies, "copy", "copies");
-    let over_in_words = if *over == 0 { "None".to_owned() } else { format_count(*over) };
+    let of_them = || counted(*copies, "copy", "copies");
+    let over_of = match (copies, over, undecided) {
+        (1, 0, 0) => "The copy did not take".to_owned(),
+        (1, 0, _) => "It is not known whether the copy took".to_owned(),
+        (1, _, _) => "The copy took".to_owned(),
+        (_, 0, _) => format!("None of {} took", of_them()),
+        (_, _, _) => format!("{} of {} took", format_count(*over), of_them()),
+    };
     let share = match (copies, undecided) {
         (0, _) => String::new(),
         (_, 0) => format!(", {} {ends}", percent(*over as f64 / *copies as f64)),
         _ => format!(", at least {} {ends}", percent(*over as f64 / *copies as f64)),
     };
-    format!("{over_in_words} of {of_them} took longer than {limit}{share}{open}.")
-}
-
-/// What was typed in seconds is read in seconds.
-fn limit_in_words(limit: Nanoseconds) -> String {
-    iolag_model::exact_duration(limit)
+    format!("{over_of} longer than {limit}{share}{open}.")
 }

@@ -4,10 +4,10 @@ use iolag_model::Nanoseconds;
 use serde::{Deserialize, Serialize};
 
 use super::share::{JobTimeouts, LimitVerdict, timeouts};
-use super::slot::{JobBound, JobQuestion, JobsOfRun, jobs_by_processors, jobs_per_hour};
+use super::slot::{JobBound, JobQuestion, JobsOfRun, jobs_by_processors, jobs_if_lost, jobs_per_hour};
 use crate::run::copies::line::{BLOCKS_NEEDED, Spread, mean};
 use crate::run::copies::of_run::CopiesRun;
-use crate::run::copies::waits::WaitsFor;
+use crate::run::copies::waits::{WaitsFor, mean_of};
 
 /// One number of copies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,6 +18,8 @@ pub struct JobLevel {
     pub runs: u64,
     /// Mean time until a job is set up or lost, over the runs; absent if of one nobody knows.
     pub set_up_ns: Option<f64>,
+    /// Mean time that processors took for a set-up, over the runs; absent if it was not recorded.
+    pub processor_ns: Option<f64>,
     /// Jobs that were lost to the limit, if there is one.
     pub timeouts: Option<JobTimeouts>,
     /// What so many slots do; absent if of a run nobody knows.
@@ -33,7 +35,7 @@ pub struct JobLevel {
 pub struct JobRate {
     /// Jobs that are done in an hour.
     pub per_hour: f64,
-    /// Its 95 % interval, of at least three runs.
+    /// Its 95 % interval, of at least three runs; as many may be lost as their interval allows.
     pub interval: Option<[f64; 2]>,
     /// What payloads take of processors by the time of the slots: 1 is one processor for each slot, all the time.
     pub efficiency: f64,
@@ -66,8 +68,8 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// Of runs that have the same number of copies.
-    pub fn of(runs: &[CopiesRun<'_>], question: &JobQuestion) -> Self {
+    /// Of runs that have the same number of copies, beside so many numbers in all.
+    pub fn of(runs: &[CopiesRun<'_>], question: &JobQuestion, numbers: usize) -> Self {
         let jobs: Vec<Option<JobsOfRun>> = runs.iter().map(|run| JobsOfRun::of(run, question)).collect();
         let known: Vec<JobsOfRun> = jobs.iter().copied().flatten().collect();
         let is_known = known.len() == runs.len();
@@ -76,15 +78,23 @@ impl Measured {
         let done = mean(known.iter().map(|run| run.done));
         let slot_ns = mean(known.iter().map(|run| run.slot_ns));
         let influence = |run: &JobsOfRun| run.done / done - run.slot_ns / slot_ns;
-        let by_processors = jobs_by_processors(cpus, question.payload_ns);
+        let processor_ns = mean_of(runs, |run| run.work.processor_ns);
+        // Those that are lost take processors, too.
+        let of_set_ups = if done > 0.0 { processor_ns.unwrap_or(0.0) / done } else { 0.0 };
+        let by_processors = jobs_by_processors(cpus, question.payload_ns.0 as f64 + of_set_ups);
         let by_slots = jobs_per_hour(f64::from(copies), done, slot_ns);
         let bound = if by_processors < by_slots { JobBound::Processors } else { JobBound::Slots };
         let spread = Spread::of(&known.iter().map(influence).collect::<Vec<_>>()).filter(|_| done > 0.0);
         let per_hour = by_slots.min(by_processors);
+        let timeouts = question.limit_ns.map(|_| timeouts(&known, question.timeouts_at_most, numbers));
+        let ends = spread.map(|spread| {
+            let by_luck = spread.interval().map(|end| by_slots * end.exp());
+            let ends = with_losses(by_luck, f64::from(copies), &known, timeouts.as_ref(), question);
+            ends.map(|end| end.min(by_processors))
+        });
         let rate = JobRate {
             per_hour,
-            interval: spread
-                .map(|spread| spread.interval().map(|end| (by_slots * end.exp()).min(by_processors))),
+            interval: ends,
             efficiency: efficiency(per_hour, copies, question.payload_ns),
             bound,
         };
@@ -99,7 +109,8 @@ impl Measured {
             copies,
             runs: runs.len() as u64,
             set_up_ns: is_known.then(|| mean(known.iter().map(|run| run.set_up_ns))),
-            timeouts: question.limit_ns.map(|_| timeouts(&known, question.timeouts_at_most)),
+            processor_ns,
+            timeouts,
             jobs: is_known.then_some(rate),
             waits_for: WaitsFor::of(runs),
             standing: JobStanding::Unknown,
@@ -131,6 +142,28 @@ impl Measured {
             _ => f64::INFINITY,
         }
     }
+}
+
+/// The ends of an interval, if as many are lost as theirs allows; the upper one is no more than slots can do if each set-up is as fast as the fastest.
+fn with_losses(
+    by_luck: [f64; 2],
+    slots: f64,
+    jobs: &[JobsOfRun],
+    timeouts: Option<&JobTimeouts>,
+    question: &JobQuestion,
+) -> [f64; 2] {
+    let [low, high] = by_luck;
+    let limit_ns = question.limit_ns.map_or(0.0, |limit| limit.0 as f64);
+    let done = mean(jobs.iter().map(|run| run.done));
+    let set_up_ns = (mean(jobs.iter().map(|run| run.set_up_ns)) - (1.0 - done) * limit_ns) / done;
+    let lost = timeouts.map(|timeouts| timeouts.interval);
+    let of = |share: f64| jobs_if_lost(slots, share, set_up_ns, question);
+    let least_ns = jobs.iter().filter_map(|run| run.least_ns).reduce(f64::min).unwrap_or(0.0);
+    let most = jobs_if_lost(slots, 0.0, least_ns, question);
+    [
+        lost.map_or(low, |lost| low.min(of(lost.high))),
+        lost.map_or(high, |lost| high.max(of(lost.low))).min(most),
+    ]
 }
 
 fn efficiency(per_hour: f64, slots: u32, payload_ns: Nanoseconds) -> f64 {

@@ -9,8 +9,9 @@
 //! X = N (1 - p) / (E[min(T, L)] + (1 - p) W),     p = P(T > L)
 //! ```
 //!
-//! A payload that was told is W of one processor, and N of them may have fewer processors, c: no more than c/W are done per time, however many
-//! there are (operational bounds: Denning and Buzen 1978), so that X is the lesser of the two. Efficiency is what the payloads that were done
+//! A payload that was told is W of one processor, and a set-up takes P of one, done or lost, and N of them may have fewer processors, c: no more than
+//! c / (W + P / (1 - p)) are done per time, however many slots there are (operational bounds: Denning and Buzen 1978), so that X is the lesser of the two.
+//! Efficiency is what the payloads that were done
 //! took of processors by the time of the slots, X W / N.
 
 use iolag_model::{JobTerms, MILLION, Nanoseconds};
@@ -71,6 +72,8 @@ pub(super) struct JobsOfRun {
     pub done: f64,
     /// Mean time of a slot for each job that begins, in ns.
     pub slot_ns: f64,
+    /// What the fastest set-up took; absent if none was done.
+    pub least_ns: Option<f64>,
 }
 
 impl JobsOfRun {
@@ -91,7 +94,8 @@ impl JobsOfRun {
         let share = |amount: f64| amount / copies.max(1) as f64;
         let (set_up_ns, done) = (share(of_done + lost as f64 * lost_after), share(done as f64));
         let slot_ns = set_up_ns + done * question.payload_ns.0 as f64;
-        Some(Self { copies, over, undecided: lost - over, set_up_ns, done, slot_ns })
+        let least_ns = run.times.iter().filter(is_done).map(|copy| copy.time_ns.0 as f64).reduce(f64::min);
+        Some(Self { copies, over, undecided: lost - over, set_up_ns, done, slot_ns, least_ns })
     }
 }
 
@@ -100,12 +104,16 @@ pub(super) fn jobs_per_hour(slots: f64, done: f64, slot_ns: f64) -> f64 {
     if slot_ns > 0.0 { slots * done / slot_ns * HOUR_NS } else { 0.0 }
 }
 
-/// Jobs that so many processors can do in an hour, if each takes one of them for so long; without bound if it takes none.
-pub(super) fn jobs_by_processors(processors: u32, payload_ns: Nanoseconds) -> f64 {
-    match (processors, payload_ns.0) {
-        (0, _) | (_, 0) => f64::INFINITY,
-        (processors, payload_ns) => f64::from(processors) / payload_ns as f64 * HOUR_NS,
-    }
+/// Jobs that so many processors can do in an hour, if each that is done takes one of them for so long; without bound if it takes none.
+pub(super) fn jobs_by_processors(processors: u32, job_ns: f64) -> f64 {
+    if processors == 0 || job_ns <= 0.0 { f64::INFINITY } else { f64::from(processors) / job_ns * HOUR_NS }
+}
+
+/// Jobs that so many slots do in an hour if so large a share is lost after as long as it may take, and each of the others is set up in so long.
+pub(super) fn jobs_if_lost(slots: f64, lost: f64, set_up_ns: f64, question: &JobQuestion) -> f64 {
+    let done = 1.0 - lost;
+    let waited_ns = question.limit_ns.map_or(0.0, |limit| lost * limit.0 as f64);
+    jobs_per_hour(slots, done, waited_ns + done * (set_up_ns + question.payload_ns.0 as f64))
 }
 
 /// An hour in ns.
@@ -114,6 +122,8 @@ pub(super) const HOUR_NS: f64 = 3.6e12;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::copies::at_work::CopiesAtWork;
+    use crate::run::copies::of_run::Pauses;
     use iolag_model::{ClientId, Random, RunId, RunState};
 
     const SECOND: f64 = 1e9;
@@ -127,7 +137,8 @@ mod tests {
             cpus: 24,
             state: &RunState::Complete,
             times,
-            processors: None,
+            work: CopiesAtWork::default(),
+            pauses: Pauses::None,
             full: None,
         };
         JobsOfRun::of(&run, question)
@@ -182,10 +193,9 @@ mod tests {
 
     #[test]
     fn processors_bound_what_slots_could_do() {
-        let hours = |hours: u64| Nanoseconds::from_seconds(3600 * hours);
-        assert_eq!(jobs_by_processors(24, hours(2)), 12.0);
-        assert_eq!(jobs_by_processors(0, hours(2)), f64::INFINITY);
-        assert_eq!(jobs_by_processors(24, hours(0)), f64::INFINITY);
+        assert_eq!(jobs_by_processors(24, 2.0 * HOUR_NS), 12.0);
+        assert_eq!(jobs_by_processors(0, 2.0 * HOUR_NS), f64::INFINITY);
+        assert_eq!(jobs_by_processors(24, 0.0), f64::INFINITY);
         assert_eq!(jobs_per_hour(3.0, 1.0, 0.0), 0.0);
     }
 }
