@@ -34,7 +34,7 @@ pub use run::check::rows::KNOWN_ROWS;
 pub use run::check::told_once::{FoundInDirectories, ToldFindings};
 pub use run::check::verdict::{Feeling, Verdict};
 pub use run::clustering::second_reading::Clustering;
-pub use run::copies::against::{CopiesFigure, CopiesLevel, CopiesPoint, copies_figures};
+pub use run::copies::against::{CopiesFigure, CopiesLevel, CopiesPoint, SlowestMissing, copies_figures};
 pub use run::copies::at_work::CopiesAtWork;
 pub use run::copies::line::{
     BLOCKS_NEEDED, CopiesLine, CopiesShape, LEVELS_NEEDED, STRAIGHT_WITHIN, copies_line,

@@ -105,7 +105,9 @@ impl SetUps {
         let Some(slope) = self.truth.slope() else {
             let limit = if self.is_plain() { Limit::AtLeast(FOUND_LEAST) } else { Limit::Untold };
             let other = count(&|line| {
-                !self.truth.is_told(line.shape) && !matches!(line.shape, CopiesShape::Straight { .. })
+                let is_curve =
+                    matches!(line.shape, CopiesShape::Upward { .. } | CopiesShape::Downward { .. });
+                is_curve && !self.truth.is_told(line.shape)
             });
             return vec![
                 Measured::share("curve found", as_it_is, campaigns, limit),

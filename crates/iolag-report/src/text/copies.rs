@@ -2,8 +2,9 @@
 
 use iolag_analysis::{
     BLOCKS_NEEDED, CopiesFigure, CopiesLevel, CopiesLine, CopiesShape, LEVELS_NEEDED, STRAIGHT_WITHIN,
+    SlowestMissing,
 };
-use iolag_model::{Nanoseconds, format_count, format_duration};
+use iolag_model::{Nanoseconds, counted, format_count, format_duration};
 
 use super::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
 use crate::words::copies::waits_sentence;
@@ -37,7 +38,14 @@ fn line_sentence(figure: &CopiesFigure) -> String {
         return format!("{target}: no line can be drawn, since {why}.");
     };
     let slope = slope_in_words(line);
+    if let Some(missing) = &figure.missing {
+        return format!(
+            "{target} takes {slope} for each further copy in the repetitions of which all times are known. {}",
+            missing_in_words(missing)
+        );
+    }
     match (line.shape, line.slope_interval_ns) {
+        (CopiesShape::SlowestMissing, _) => String::new(),
         (CopiesShape::TooFew, None) => format!(
             "{target} takes {slope} for each further copy; how sure that is, and whether it is a line, {} repetitions show (--repeat {0}).",
             BLOCKS_NEEDED
@@ -53,6 +61,11 @@ fn line_sentence(figure: &CopiesFigure) -> String {
             "{target} takes {slope} for each further copy, straight: the means are at most {} % off a line.",
             percentage(off * 100.0)
         ),
+        (CopiesShape::Uneven { off, p }, _) => format!(
+            "{target} takes {slope} for each further copy on average, and not along a line (p {}): the means are up to {} % off one, as with a step or a bend.",
+            p_value(p),
+            percentage(off * 100.0)
+        ),
         (CopiesShape::Upward { p }, _) => format!(
             "{target} takes {slope} for each further copy on average, and curves upward (p {}): the more copies, the more each further one costs.",
             p_value(p)
@@ -62,6 +75,16 @@ fn line_sentence(figure: &CopiesFigure) -> String {
             p_value(p)
         ),
     }
+}
+
+/// `Of 3 of 4 repetitions with 8 copies the time is known; the slowest are missing, …`
+fn missing_in_words(missing: &SlowestMissing) -> String {
+    format!(
+        "The time is known of {} of {} with {}; the slowest are missing, so that it may be more, and whether it is a line is not known.",
+        format_count(missing.known),
+        counted(missing.runs, "repetition", "repetitions"),
+        counted(u64::from(missing.copies), "copy", "copies")
+    )
 }
 
 fn slope_in_words(line: &CopiesLine) -> String {
@@ -124,7 +147,13 @@ mod tests {
     use super::*;
 
     fn figure(line: Option<CopiesLine>) -> CopiesFigure {
-        CopiesFigure { target: "/afs".to_owned(), points: Vec::new(), levels: Vec::new(), line }
+        CopiesFigure {
+            target: "/afs".to_owned(),
+            points: Vec::new(),
+            levels: Vec::new(),
+            line,
+            missing: None,
+        }
     }
 
     fn said(slope: f64, interval: Option<[f64; 2]>, shape: CopiesShape) -> String {
@@ -157,8 +186,28 @@ mod tests {
             ),
             "{unsure}"
         );
+        let step = said(21.0, ends, CopiesShape::Uneven { off: 0.25, p: 0.0004 });
+        assert!(step.contains("not along a line (p < 0.001): the means are up to 25 % off one"), "{step}");
         let alone = said(21.0, None, CopiesShape::TooFew);
         assert!(alone.starts_with("/afs takes 21.0 s more for each further copy; how sure"), "{alone}");
         assert!(copies_sentence(&figure(None)).contains("one number of copies only"));
+    }
+
+    #[test]
+    fn a_line_without_the_slowest_is_not_called_straight() {
+        let line = CopiesLine {
+            blocks: 3,
+            slope_ns: 21e9,
+            base_ns: 0.0,
+            slope_interval_ns: Some([18e9, 24e9]),
+            shape: CopiesShape::SlowestMissing,
+        };
+        let missing = Some(SlowestMissing { copies: 8, known: 3, runs: 4 });
+        let said = copies_sentence(&CopiesFigure { missing, ..figure(Some(line)) });
+        assert!(
+            said.contains("The time is known of 3 of 4 repetitions with 8 copies; the slowest are missing"),
+            "{said}"
+        );
+        assert!(!said.contains("straight") && !said.contains("no curve"), "{said}");
     }
 }

@@ -3,7 +3,7 @@
 use iolag_model::RunId;
 use serde::{Deserialize, Serialize};
 
-use super::line::{CopiesLine, Spread, copies_line, mean};
+use super::line::{CopiesLine, CopiesShape, Spread, copies_line, mean};
 use super::of_run::CopiesRun;
 use super::time::{CopiesTime, median_of_copies};
 use super::waits::WaitsFor;
@@ -19,6 +19,19 @@ pub struct CopiesFigure {
     pub levels: Vec<CopiesLevel>,
     /// The line through the runs of blocks in which every time is known; absent for one number of copies, or without such a block.
     pub line: Option<CopiesLine>,
+    /// The first number of copies of which some times are only known from below.
+    pub missing: Option<SlowestMissing>,
+}
+
+/// Runs of one number of copies whose times are the longest, and not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SlowestMissing {
+    /// How many copies.
+    pub copies: u32,
+    /// How many runs have a known time.
+    pub known: u64,
+    /// How many there are.
+    pub runs: u64,
 }
 
 /// One run.
@@ -57,7 +70,7 @@ pub fn copies_figures<'a>(runs: impl IntoIterator<Item = CopiesRun<'a>>) -> Vec<
         let Some(time) = median_of_copies(run.times) else { continue };
         let place = figures.iter().position(|figure| figure.target == run.target).unwrap_or_else(|| {
             let (target, points, levels) = (run.target.to_owned(), Vec::new(), Vec::new());
-            figures.push(CopiesFigure { target, points, levels, line: None });
+            figures.push(CopiesFigure { target, points, levels, line: None, missing: None });
             figures.len() - 1
         });
         let point = CopiesPoint { copies: run.copies, run: run.id.clone(), block: run.block, time };
@@ -72,7 +85,11 @@ pub fn copies_figures<'a>(runs: impl IntoIterator<Item = CopiesRun<'a>>) -> Vec<
         };
         figure.levels =
             figure.points.chunk_by(|left, right| left.copies == right.copies).map(of_level).collect();
-        figure.line = line_through(figure);
+        figure.missing = figure.points.chunk_by(|left, right| left.copies == right.copies).find_map(missing);
+        figure.line = line_through(figure).map(|line| match figure.missing {
+            Some(_) => CopiesLine { shape: CopiesShape::SlowestMissing, ..line },
+            None => line,
+        });
     }
     figures
 }
@@ -87,6 +104,12 @@ fn level(points: &[CopiesPoint], waits_for: Option<WaitsFor>) -> CopiesLevel {
         interval_ns: Spread::of(&known).filter(|_| is_known).map(Spread::interval),
         waits_for,
     }
+}
+
+fn missing(points: &[CopiesPoint]) -> Option<SlowestMissing> {
+    let known = points.iter().filter(|point| !point.time.is_at_least).count();
+    let of = |known| SlowestMissing { copies: points[0].copies, known, runs: points.len() as u64 };
+    (known < points.len()).then(|| of(known as u64))
 }
 
 fn line_through(figure: &CopiesFigure) -> Option<CopiesLine> {
@@ -105,4 +128,43 @@ fn line_through(figure: &CopiesFigure) -> Option<CopiesLine> {
 
 fn known(time: CopiesTime) -> Option<f64> {
     (!time.is_at_least).then_some(time.median_ns.0 as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use iolag_model::{ClientId, Nanoseconds, RunState};
+
+    use super::*;
+    use crate::run::copies::at_work::CopiesAtWork;
+    use crate::run::copies::of_run::Pauses;
+    use crate::run::copies::time::{CopyEnding, CopyTime};
+
+    #[test]
+    fn a_line_without_the_slowest_runs_says_so_and_is_not_called_straight() {
+        let id = RunId::new("20261128-000000", 1).unwrap();
+        let each = || (1..=4_u32).flat_map(|block| [1, 2, 4].map(|copies| (block, copies)));
+        let time = |(block, copies): (u32, u32)| {
+            let is_ended = (block, copies) == (4, 4);
+            let ending = if is_ended { CopyEnding::TimedOut } else { CopyEnding::Ended };
+            let seconds = if is_ended { 60 } else { u64::from(copies) };
+            vec![CopyTime { client: ClientId(0), time_ns: Nanoseconds::from_seconds(seconds), ending }]
+        };
+        let times: Vec<Vec<CopyTime>> = each().map(time).collect();
+        let runs = each().zip(&times).map(|((block, copies), times)| CopiesRun {
+            id: &id,
+            target: "/afs",
+            block,
+            copies,
+            cpus: 2,
+            state: &RunState::Complete,
+            times,
+            work: CopiesAtWork::default(),
+            pauses: Pauses::None,
+            full: None,
+        });
+        let figure = copies_figures(runs).remove(0);
+        assert_eq!(figure.missing, Some(SlowestMissing { copies: 4, known: 3, runs: 4 }));
+        let line = figure.line.unwrap();
+        assert_eq!((line.blocks, line.shape), (3, CopiesShape::SlowestMissing));
+    }
 }
