@@ -261,8 +261,10 @@ pub struct SessionOptions {
     pub client: ClientId,
     /// The client's rank among the clients of this target.
     pub rank: u32,
-    /// Seed of everything random, the same for all clients of a run.
+    /// Seed of everything random, the same for all clients of a run, and for all runs of a campaign.
     pub seed: u64,
+    /// Which repetition it is, from 0: what is random and no content is another in each.
+    pub repetition: u32,
     /// The longest object or block in bytes: buffers are made for it when the session opens.
     pub bytes_max: u64,
     /// Whether created objects are made durable.
@@ -294,6 +296,7 @@ impl SessionOptions {
             client,
             rank,
             seed,
+            repetition: 0,
             bytes_max,
             durability: Durability::Default,
             verification: Verification::Length,

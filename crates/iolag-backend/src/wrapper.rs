@@ -1,6 +1,6 @@
 //! A target around another one: everything is forwarded but the sessions, which a [`Disturbance`] wraps.
 
-use iolag_model::PlaceMaker;
+use iolag_model::{PlaceMaker, mix};
 
 use crate::{
     AsyncOpening, AsyncSession, Backend, BackendError, Capabilities, Description, Inventory, LaneSession,
@@ -28,6 +28,14 @@ pub trait Disturbance: Send + Sync {
 
     /// Wraps an asynchronous session.
     fn wrap_async(&self, inner: Box<dyn AsyncSession>, options: &SessionOptions) -> Box<dyn AsyncSession>;
+}
+
+/// The seed of what is random in this repetition: if each had the same delays and faults, they would be none.
+pub(crate) const fn seed_of_repetition(options: &SessionOptions) -> u64 {
+    match options.repetition {
+        0 => options.seed,
+        later => mix(options.seed ^ mix(later as u64)),
+    }
 }
 
 /// A target behind a disturbance.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use iolag_model::{Clock, MonotonicTime, Nanoseconds, Random};
 
 use crate::held_back::HeldBack;
-use crate::wrapper::{Disturbance, Wrapper};
+use crate::wrapper::{Disturbance, Wrapper, seed_of_repetition};
 use crate::{
     AsyncExecution, AsyncSession, Backend, Completion, LaneSession, Mark, Request, Session, SessionOptions,
 };
@@ -45,7 +45,7 @@ impl Delay {
     fn delays(&self, options: &SessionOptions) -> Delays {
         Delays {
             latencies: Arc::clone(&self.latencies),
-            random: Random::of_stream(options.seed, u64::from(options.client.0)),
+            random: Random::of_stream(seed_of_repetition(options), u64::from(options.client.0)),
             next: Nanoseconds::ZERO,
         }
     }

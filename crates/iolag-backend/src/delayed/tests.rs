@@ -20,9 +20,13 @@ fn delayed(delays: &str, clock: Arc<dyn Clock>) -> DelayedBackend {
 
 /// Durations of `count` stats by this client, as the loop would measure them.
 fn durations_ns(delays: &str, client: u32, count: usize) -> Vec<u64> {
+    durations_in(delays, options(client), count)
+}
+
+fn durations_in(delays: &str, options: SessionOptions, count: usize) -> Vec<u64> {
     let clock = SimulatedClock::starting_at(MonotonicTime(1));
     let backend = delayed(delays, Arc::new(clock.clone()));
-    let mut session = backend.open_session(&options(client)).unwrap();
+    let mut session = backend.open_session(&options).unwrap();
     let request = Request::new(Operation::Stat, ObjectKey::default(), 0);
     (0..count)
         .map(|_| {
@@ -112,4 +116,13 @@ fn delays_of_requests_in_flight_pass_beside_each_other() {
         ends,
         [[5; 4], [10; 4]].concat().into_iter().map(Nanoseconds::from_milliseconds).collect::<Vec<_>>()
     );
+}
+
+#[test]
+fn each_repetition_has_delays_of_its_own_and_the_first_those_of_its_seed() {
+    let of = |repetition| durations_in("5ms~exp", SessionOptions { repetition, ..options(0) }, 20);
+    assert_eq!(of(0), durations_ns("5ms~exp", 0, 20));
+    assert_eq!(of(1), of(1));
+    assert_ne!(of(0), of(1));
+    assert_ne!(of(1), of(2));
 }

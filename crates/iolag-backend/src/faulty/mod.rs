@@ -12,7 +12,7 @@ use std::sync::Arc;
 use iolag_model::{Clock, FailureCode, MonotonicTime, Random, mix};
 
 use crate::held_back::HeldBack;
-use crate::wrapper::{Disturbance, Wrapper};
+use crate::wrapper::{Disturbance, Wrapper, seed_of_repetition};
 use crate::{
     AsyncExecution, AsyncSession, Backend, Completion, LaneSession, Mark, Request, Session, SessionOptions,
 };
@@ -44,7 +44,7 @@ impl FaultyBackend {
 
 impl FaultRules {
     fn faults(&self, options: &SessionOptions) -> Faults {
-        let client = mix(options.seed) ^ u64::from(options.client.0);
+        let client = mix(seed_of_repetition(options)) ^ u64::from(options.client.0);
         Faults {
             rules: Arc::clone(&self.rules),
             progress: (0..self.rules.len() as u64)

@@ -282,6 +282,7 @@ impl Conducting<'_> {
             positions,
             drop_command: options.drop_command.clone(),
             repetition: point.repetition.clone(),
+            place_of_repetition: run.repetition.saturating_sub(1),
         };
         let outlives = bench.ground() == Ground::WorkingPlace
             && assignment.target.semantics().place != PlaceProof::Process;

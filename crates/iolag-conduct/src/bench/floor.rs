@@ -45,6 +45,8 @@ pub(super) struct Floor<'a> {
     pub place: &'a Placed,
     /// What a replay asks.
     pub repetition: Option<&'a Repetition>,
+    /// Which repetition of its campaign the run is, from 0.
+    pub place_of_repetition: u32,
 }
 
 /// What the sessions of a bench are told, and what is made of each.
@@ -153,6 +155,7 @@ impl Floor<'_> {
             caches: self.caches.clone(),
             tree: sessions.tree.clone().map(InTree::Reads),
             tags: Some(Arc::clone(&self.tags)),
+            repetition: self.place_of_repetition,
             ..SessionOptions::new(ClientId(rank), rank, self.spec.seed, bytes_max)
         }
     }
@@ -256,6 +259,7 @@ mod tests {
             target: &target,
             place: &placed,
             repetition: None,
+            place_of_repetition: 0,
         };
         let driven = floor.run(&Sessions::default(), |_| Idle);
         assert_eq!((driven, backend.tags.into_inner().unwrap()), (Ok(DriveEnd::Finished), vec![7, 7]));

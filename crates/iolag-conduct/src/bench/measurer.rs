@@ -43,6 +43,8 @@ pub struct BenchAssignment {
     pub drop_command: Option<String>,
     /// What a replay asks.
     pub repetition: Option<Arc<Repetition>>,
+    /// Which repetition of its campaign the run is, from 0.
+    pub place_of_repetition: u32,
 }
 
 /// The process of these clients.
@@ -121,6 +123,7 @@ fn floor<'a>(
         target: &assignment.target,
         place: &assignment.place,
         repetition: assignment.repetition.as_deref(),
+        place_of_repetition: assignment.place_of_repetition,
     }
 }
 

@@ -166,6 +166,7 @@ fn run(assignment: &BystanderAssignment, backend: &dyn Backend, exchange: &Excha
         let drive = DriveOptions { client: ClientId(client), rank: client, deadlines };
         let options = SessionOptions {
             tree: assignment.looks_on().then_some(InTree::LooksOn),
+            repetition: assignment.load.place_of_repetition,
             ..SessionOptions::new(ClientId(client), client, spec.seed, Own::BYTES_MAX)
         };
         let bystander = BystanderClient::new(exchange.clone(), asks, assignment.stages());
