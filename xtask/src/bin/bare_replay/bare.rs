@@ -74,7 +74,7 @@ impl<'a> Bare<'a> {
                 (Call::ReadEnd, Some(on)) => {
                     read += rustix::io::read(on, &mut buffer[..1]).unwrap_or_default();
                 }
-                (Call::List | Call::ListEnd, Some(on)) => {
+                (Call::List(_) | Call::ListEnd, Some(on)) => {
                     // SAFETY: the kernel is given no more room than the buffer has.
                     unsafe {
                         let data = buffer.as_mut_ptr();

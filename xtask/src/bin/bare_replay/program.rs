@@ -32,8 +32,8 @@ pub enum Call {
     /// read(2) of one byte more than there is, or at the end of none.
     Read,
     ReadEnd,
-    /// getdents64(2), and the same at the end.
-    List,
+    /// getdents64(2), by which so many bytes come, and the same at the end.
+    List(usize),
     ListEnd,
     Close,
 }
@@ -53,7 +53,8 @@ impl Program {
         for file in 0..files {
             if file % FILES_OF_DIRECTORY == 0 {
                 calls.push(Call::OpenDirectory(text(directory_of(file))));
-                calls.extend([Call::Attributes, Call::List, Call::ListEnd, Call::Close]);
+                let listed = (file..files.min(file + FILES_OF_DIRECTORY)).map(record_bytes).sum();
+                calls.extend([Call::Attributes, Call::List(listed), Call::ListEnd, Call::Close]);
             }
             let absent = |name| Call::StatAbsent(text(format!("{}.abi{name}.so", module(file))));
             calls.extend((0..ABSENT).map(absent));
@@ -99,7 +100,7 @@ impl Program {
                 Call::Seek => "lseek(3, 0, SEEK_CUR) = 0".to_owned(),
                 Call::Read => format!("read(3, \"\"..., {}) = {FILE_BYTES}", FILE_BYTES + 1),
                 Call::ReadEnd => "read(3, \"\", 1) = 0".to_owned(),
-                Call::List => format!("getdents64(3, 0x1, {LIST_BYTES}) = {FILE_BYTES}"),
+                Call::List(bytes) => format!("getdents64(3, 0x1, {LIST_BYTES}) = {}", bytes + DOTS_BYTES),
                 Call::ListEnd => format!("getdents64(3, 0x1, {LIST_BYTES}) = 0"),
                 Call::Close => "close(3) = 0".to_owned(),
             };
@@ -107,6 +108,14 @@ impl Program {
         }
         output.flush().context("writing text")
     }
+}
+
+/// Those of `.` and `..`.
+const DOTS_BYTES: usize = 48;
+
+/// Bytes of the record of a file's name: 19 before it, a zero after it, and a multiple of eight.
+fn record_bytes(file: usize) -> usize {
+    (19 + format!("module_{file}.py").len() + 1).div_ceil(8) * 8
 }
 
 fn directory_of(file: usize) -> String {
