@@ -172,8 +172,9 @@ impl Skeleton {
         }
     }
 
-    /// Finds out where links lead of which only the length is known.
-    fn guess_links(&mut self) {
+    /// Finds out where links lead of which only the length is known. In the place of those of which it is not found out there will be files: which these are.
+    pub fn guess_links(&mut self) -> Vec<Vec<u8>> {
+        let mut unknown = Vec::new();
         let of_length = |(path, known): (&Vec<u8>, &Known)| match known.kind {
             Kind::LinkOf(length) => Some((path.clone(), length)),
             _ => None,
@@ -194,10 +195,12 @@ impl Skeleton {
                 _ => Kind::File,
             };
             drop(texts);
+            unknown.extend((kind == Kind::File).then(|| path.clone()));
             if let Some(known) = self.known.get_mut(&path) {
                 known.kind = kind;
             }
         }
+        unknown
     }
 
     /// A path below the root, links on the way followed; that of a link itself, if it is one that is meant.

@@ -208,6 +208,7 @@ fn what_cannot_be_repeated_is_refused_in_one_sentence() {
         (vec!["replay", &trace, &target, "--bystander"], 2, "iolag ping DIR"),
         (vec!["replay", &trace, &target, "--check"], 3, "look-ups would not come back as they did"),
         (vec!["replay", &trace, "--prepare", &target, "--map", "/a=/b"], 2, "cannot be used with"),
+        (vec!["replay", &trace, "--prepare", &target, "--copies", "4"], 2, "cannot be used with"),
     ] {
         let done = scene.run(&words);
         assert_eq!(done.code, Some(code), "{words:?}: {done:?}");
@@ -325,6 +326,16 @@ fn what_is_left_out_is_told_once_for_a_campaign_and_with_each_run_that_is_shown(
     assert_eq!(told.matches(left_out).count(), 1, "{done:?}");
     let shown = scene.run(&["show", "last"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(shown.matches(left_out).count(), 1, "{shown}");
+}
+
+#[test]
+fn a_skeleton_names_the_links_that_could_not_be_made() {
+    let scene = Scene::new();
+    let trace = trace_of(&scene, &format!("{SMALL}1 readlink(\"/site/l\", \"\"..., 4096) = 99\n"));
+    let skeleton = scene.path().join("skeleton").to_str().unwrap().to_owned();
+    let done = scene.run(&["replay", &trace, "--prepare", &skeleton]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert_says(&done.stdout, &["1 link could not be made", "no name is as long: site/l; an empty file"]);
 }
 
 /// A call each 50 ms for a minute.

@@ -296,6 +296,10 @@ fn compare(item: &Item, found: &[[Found; 2]], repetition: &Repetition, looked: &
         let path =
             repetition.places.get(place.0 as usize).map_or(String::new(), |place| path_text(&place.path));
         let told = match (expected, errno) {
+            // Whoever may not look knows neither.
+            (_, libc::EACCES | libc::EPERM) => {
+                format!("{path} may not be looked at ({})", Errno::from_raw_os_error(errno))
+            }
             (0, 0) => format!("{path} is no link"),
             (0, _) => format!("{path} is not there"),
             _ => format!("{path} is there, and was not"),

@@ -30,9 +30,16 @@ pub struct Prepared {
     pub bytes: u64,
     /// Symbolic links.
     pub links: u64,
+    /// Links of which it is not known where they lead: files stand in their place.
+    pub unknown_links: u64,
+    /// Some of them.
+    pub unknown_named: Vec<String>,
     /// The program, without its arguments, if it is known.
     pub program: Option<String>,
 }
+
+/// So many links are named of which it is not known where they lead.
+const NAMED_MAX: usize = 3;
 
 pub(super) const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -52,6 +59,7 @@ pub fn prepare_skeleton(
     let program = reader.about().program.clone();
     let mut skeleton = Skeleton::default();
     reader.read_into(&mut skeleton).map_err(|error| format!("the trace is not whole: {error}"))?;
+    let unknown = skeleton.guess_links();
     let mut bones = skeleton.finish();
     if bones.is_empty() {
         return Err("the trace has nothing that was found: there is nothing to prepare".to_owned());
@@ -80,7 +88,9 @@ pub fn prepare_skeleton(
             .map_err(failed)?;
     }
     fchmod(&root, Mode::from_raw_mode(0o755)).map_err(failed)?;
-    let mut prepared = Prepared { program, ..Prepared::default() };
+    let unknown_named = unknown.iter().take(NAMED_MAX).map(|path| path_text(path)).collect();
+    let unknown_links = unknown.len() as u64;
+    let mut prepared = Prepared { program, unknown_links, unknown_named, ..Prepared::default() };
     for bone in &bones {
         match bone.kind {
             BoneKind::Directory => prepared.directories += 1,

@@ -62,7 +62,7 @@ pub struct Replay {
     pub check: bool,
     /// Make, and measure nothing, a directory in which the program would find what it found: directories, links, files of the same size
     /// without content
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["targets", "maps", "only", "check", "allow_write"], value_parser = parse_file)]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["targets", "maps", "only", "check", "allow_write", "copies", "timing", "speed", "start", "kill_after", "repeat"], value_parser = parse_file)]
     pub prepare: Option<PathBuf>,
     #[command(flatten)]
     #[expect(missing_docs, reason = "flattened options document themselves")]

@@ -78,11 +78,13 @@ fn prepare(trace: &str, directory: &Path, common: &Common) -> Result<ExitCode, F
     let directory = absolute(directory);
     let wanted = trace::Wanted::of(trace, common)?;
     become_keeper(store_of(common), typed())?;
-    let Prepared { directories, files, bytes, links, program } = wanted.prepare(&directory)?;
+    let prepared = wanted.prepare(&directory)?;
+    let unknown = unknown_links(&prepared);
+    let Prepared { directories, files, bytes, links, program, .. } = prepared;
     let program = program.map_or_else(|| "the program".to_owned(), |program| one_line(&program));
     let shown = one_line(&directory.display().to_string());
     Ok(output::print(&format!(
-        "{shown} has what {program} found: {}, {} of {} in all, which hold nothing, and {}.\n\
+        "{shown} has what {program} found: {}, {} of {} in all, which hold nothing, and {}.{unknown}\n\
          iolag replay {} {shown} repeats it there.\n",
         counted(directories, "directory", "directories"),
         counted(files, "file", "files"),
@@ -90,6 +92,24 @@ fn prepare(trace: &str, directory: &Path, common: &Common) -> Result<ExitCode, F
         counted(links, "link", "links"),
         one_line(trace)
     )))
+}
+
+/// Which links are none, since the trace tells how long they are and not what they say.
+fn unknown_links(prepared: &Prepared) -> String {
+    let Prepared { unknown_links, unknown_named, .. } = prepared;
+    if *unknown_links == 0 {
+        return String::new();
+    }
+    let named = one_line(&unknown_named.join(", "));
+    let others = match unknown_links - unknown_named.len() as u64 {
+        0 => String::new(),
+        others => format!(" and {} more", format_count(others)),
+    };
+    format!(
+        " {} could not be made, since the trace tells how long it is and not what it says, and no name is as long: {named}{others}; an empty file stands in \
+         its place.",
+        counted(*unknown_links, "link", "links")
+    )
 }
 
 /// A map that maps nothing measures nothing, and one of several may be misspelt.
