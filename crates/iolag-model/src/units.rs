@@ -127,6 +127,10 @@ pub fn format_duration(duration: Nanoseconds) -> String {
 /// A duration without rounding, as [`parse_duration`] reads it again: `15s`, `1500ms`.
 pub fn exact_duration(duration: Nanoseconds) -> String {
     const UNITS: [(u64, &str); 3] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
+    const HOUR: u64 = 3_600_000_000_000;
+    if duration.0 > 0 && duration.0.is_multiple_of(HOUR) {
+        return format!("{}h", duration.0 / HOUR);
+    }
     let fits = |(unit_ns, _): &(u64, &str)| duration.0.is_multiple_of(*unit_ns);
     let (unit_ns, name) = UNITS.into_iter().find(fits).unwrap_or((1, "ns"));
     format!("{}{name}", duration.0 / unit_ns)
@@ -264,6 +268,13 @@ mod tests {
         assert_eq!(format_bytes(1000), "0.98 KiB");
         assert_eq!(format_bytes(u64::MAX), "16.0 EiB");
         assert_eq!(format_count(1_234_567), "1 234 567");
+    }
+
+    #[test]
+    fn whole_hours_are_told_as_such() {
+        let told = [600, 5400, 3600, 7200].map(|seconds| exact_duration(Nanoseconds::from_seconds(seconds)));
+        assert_eq!(told, ["600s", "5400s", "1h", "2h"]);
+        assert_eq!(exact_duration(Nanoseconds::ZERO), "0s");
     }
 
     proptest::proptest! {

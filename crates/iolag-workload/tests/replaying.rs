@@ -71,6 +71,7 @@ fn spec(timing: ReplayTiming) -> ReplaySpec {
         tasks: 1,
         items_max: 1,
         traced_ns: Nanoseconds::ZERO,
+        tracing_ns: Nanoseconds::ZERO,
         coverage: iolag_model::ReplayCoverage::default(),
         terms: iolag_model::JobTerms::NONE,
         kill_after_ns: None,

@@ -1,8 +1,8 @@
 //! What may be found in a run: one table, and the values of each.
 
 use iolag_model::{
-    AbsentName, ErrorClass, GeneratorLimit, Nanoseconds, Operation, RepeatedQuestion, TraceCall, TraceList,
-    WaitEnd,
+    AbsentName, ErrorClass, GeneratorLimit, Nanoseconds, Operation, RepeatedQuestion, RunRecord, TraceCall,
+    TraceList, WaitEnd,
 };
 
 use super::table::findings;
@@ -259,6 +259,27 @@ pub struct ProcessorsBusy {
     pub load: f64,
     /// Processors.
     pub cpus: u32,
+    /// Who may have waited for them.
+    pub crew: Crew,
+}
+
+/// Who makes the load of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Crew {
+    /// Users and jobs of which there may be many.
+    Clients,
+    /// Copies of one job.
+    Copies,
+}
+
+impl Crew {
+    /// That of a run.
+    pub const fn of(run: &RunRecord) -> Self {
+        match run.spec.workload.job_terms() {
+            Some(_) => Self::Copies,
+            None => Self::Clients,
+        }
+    }
 }
 
 /// The host that measured was itself beyond limits.

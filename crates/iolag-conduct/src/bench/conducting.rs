@@ -432,8 +432,11 @@ fn doubts(campaign: &Campaign, point: &Point) -> Vec<Trust> {
             crew.coordinate()
         ),
         advice: format!(
-            "compare with {} {processors}; use more nodes for more {}{}",
-            crew.option(),
+            "compare with {}; use more nodes for more {}{}",
+            match campaign.runs.iter().any(|run| run.point.spec.clients == processors) {
+                true => format!("its runs of {processors} {}", crew.coordinate()),
+                false => format!("{} {processors}", crew.option()),
+            },
             crew.coordinate(),
             if is_hurried { ", or pause as the program did (--timing gaps)" } else { "" }
         ),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use iolag_model::{PutBack, RunId, RunRecord, RunState, TargetIndex, format_count, one_line};
+use iolag_model::{CampaignPlan, PutBack, RunId, RunRecord, RunState, TargetIndex, format_count, one_line};
 
 use super::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
 use crate::words::numbers::{NOTHING, utc};
@@ -65,7 +65,10 @@ pub fn show_head(run: &RunRecord, colour: Colour) -> String {
     line("targets", &targets(run));
     line("kernel", &run.environment.kernel);
     line("labels", &labels(&run.labels));
-    if run.repetition > 1 || run.campaign != run.id {
+    let is_of_several = |plan: &CampaignPlan| {
+        !plan.sides.is_empty() || plan.coordinates.values().any(|values| values.len() > 1)
+    };
+    if run.repetition > 1 || run.campaign != run.id || run.plan.as_ref().is_some_and(is_of_several) {
         line("campaign", &format!("{}, repetition {}", run.campaign, run.repetition));
     }
     if let Some(plan) = &run.plan {

@@ -76,6 +76,10 @@ pub(crate) fn with_ends(measure: Measure, value: Known, [low, high]: [Known; 2])
             format!("{}{:.*}", known.mark(), unit.decimals, if amount == 0.0 { 0.0 } else { amount })
         };
         let [first, low, high] = [value, low, high].map(number);
+        // What has no spread to be seen stands alone.
+        if measure == Measure::Value && first == low && low == high {
+            return format!("{first}{}", after(unit.name));
+        }
         let first = first.replacen(value.mark(), &format!("{}{gap}", value.mark()), 1);
         return format!("{first} [{low}–{high}]{}", after(unit.name));
     }

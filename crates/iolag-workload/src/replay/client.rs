@@ -325,6 +325,7 @@ mod tests {
             tasks: 2,
             items_max: 9,
             traced_ns: Nanoseconds::ZERO,
+            tracing_ns: Nanoseconds::ZERO,
             coverage: ReplayCoverage::default(),
             terms: JobTerms::NONE,
             kill_after_ns,

@@ -307,9 +307,15 @@ enum Kept {
     NoFile,
 }
 
-/// `ENOENT`, as far as names of errors are known; else its number.
+/// What an error means, with its number.
 fn name_of(errno: i32) -> String {
-    FailureCode::from_errno(errno).to_string()
+    match errno {
+        libc::EBADF => {
+            "bad descriptor, since what it is about could not be opened (EBADF, errno 9)".to_owned()
+        }
+        libc::EINVAL => "invalid argument (EINVAL, errno 22)".to_owned(),
+        errno => FailureCode::from_errno(errno).to_string(),
+    }
 }
 
 impl Session for ReplaySession<'_> {

@@ -159,7 +159,7 @@ fn with_file_in_mind(failure: Failure, name: &str) -> Failure {
     if !absolute(Path::new(name)).is_file() {
         return failure;
     }
-    let hint = "is a file here, and no run of the store: if it is a trace, iolag show reads it as";
+    let hint = "is a file here, and no run of the store: if it is a trace, call it";
     Failure { sentence: format!("{}; {name} {hint} ./{name}", failure.sentence), ..failure }
 }
 

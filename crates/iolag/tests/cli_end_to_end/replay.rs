@@ -234,8 +234,10 @@ fn a_directory_without_the_files_makes_a_run_void() {
     assert_says(&told, &["5 of 6 calls came back otherwise than then: 16.6 % agree.", "This run is void"]);
     let missing = format!("newfstatat {target}/a: not found (errno 2); the trace has success");
     assert_says(&done.stderr, &[&missing]);
-    // What this leads to is told, too, by its path, and on the page nothing of it is markup.
-    let read = format!("2 × read {target}/a: other error (errno 9); the trace has success");
+    // What failed only since nothing could be opened is told with that, by its path, and on the page nothing of it is markup.
+    let read = format!(
+        "2 × read {target}/a: bad descriptor, since what it is about could not be opened (EBADF, errno 9)"
+    );
     let shown = scene.run(&["show", "last"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_says(&shown, &["Calls that came back otherwise than when they were traced", &missing, &read]);
     let page = scene.path().join("page.html").to_str().unwrap().to_owned();
@@ -244,6 +246,11 @@ fn a_directory_without_the_files_makes_a_run_void() {
     let page = fs::read_to_string(&page).unwrap();
     assert_says(&page, &["Calls that came back otherwise", &escaped]);
     assert!(!page.contains(&missing), "what a path says is no markup");
+    assert_says(
+        &told,
+        &["because of that, 2 `call.read` (other error) and 1 `call.close` (other error) failed"],
+    );
+    assert!(!told.contains("benchmark 1"), "{told}");
     // The same with what the program found.
     fs::write(directory.join("a"), "12345").unwrap();
     let done = scene.run(&["replay", &trace, "--map", &format!("/site={target}"), "--check"]);
@@ -313,6 +320,11 @@ fn copies_and_targets_are_a_campaign() {
     }
 }
 
+/// As a line, whatever the terminal was.
+fn in_a_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 #[test]
 fn what_is_left_out_is_told_once_for_a_campaign_and_with_each_run_that_is_shown() {
     let scene = Scene::new();
@@ -336,6 +348,20 @@ fn a_skeleton_names_the_links_that_could_not_be_made() {
     let done = scene.run(&["replay", &trace, "--prepare", &skeleton]);
     assert_eq!(done.code, Some(0), "{done:?}");
     assert_says(&done.stdout, &["1 link could not be made", "no name is as long: site/l; an empty file"]);
+}
+
+#[test]
+fn on_memory_nothing_can_be_dropped() {
+    let scene = Scene::new();
+    let Ok(memory) = tempfile::tempdir_in("/dev/shm") else { return };
+    let trace = trace_of(&scene, SMALL);
+    fs::write(memory.path().join("a"), "12345").unwrap();
+    let map = format!("/site={}", memory.path().display());
+    let done = scene.run(&["replay", &trace, "--map", &map, "--caches", "cold"]);
+    assert_says(
+        &in_a_line(&done.stdout),
+        &["is a tmpfs, which is memory itself: nothing of it can be dropped"],
+    );
 }
 
 /// A call each 50 ms for a minute.
@@ -383,4 +409,5 @@ fn a_copy_that_takes_too_long_is_ended_and_judged() {
     let done = scene.run(&[&["replay", &trace, "--map", &map], limits.as_slice()].concat());
     assert_eq!(done.code, Some(4), "{done:?}");
     assert_says(&done.stdout, &["2 of 2 copies took longer than 300ms", "ended when their time was up"]);
+    assert_says(&done.stdout, &["A copy that comes to its end repeats 1 200 of 1 200"]);
 }

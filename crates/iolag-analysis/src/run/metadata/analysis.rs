@@ -9,7 +9,7 @@ use super::stage_findings::{clients_start_late, stage_cut_off, stages_are_short}
 use super::working_set::{Aftermath, WorkingSet};
 use crate::finding::Severity;
 use crate::finding::of_runs::{
-    LeftOut, ProcessorsBusy, RepetitionsDiffer, RingWaits, RunFinding, RunFound, Suspect, Unequal,
+    Crew, LeftOut, ProcessorsBusy, RepetitionsDiffer, RingWaits, RunFinding, RunFound, Suspect, Unequal,
 };
 use crate::finding::words::share_in_words;
 use crate::run::any_workload::{common_sightings, footnotes};
@@ -209,7 +209,8 @@ pub(crate) fn host_busy(run: &RunRecord) -> impl Iterator<Item = RunFinding> {
 
 fn processors_busy(run: &RunRecord) -> Option<RunFinding> {
     let load = load_above_processors(run)?;
-    let found = RunFound::ProcessorsBusy(ProcessorsBusy { load, cpus: run.environment.cpus });
+    let found =
+        RunFound::ProcessorsBusy(ProcessorsBusy { load, cpus: run.environment.cpus, crew: Crew::of(run) });
     Some(RunFinding::new(found, Severity::Warning))
 }
 

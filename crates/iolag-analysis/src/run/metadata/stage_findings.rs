@@ -1,6 +1,6 @@
 //! What to think of the times of stages, said once for all stages of a run.
 
-use iolag_model::Nanoseconds;
+use iolag_model::{Nanoseconds, Phase};
 
 use super::stage::{OperationRow, StageAnalysis};
 use super::stage_endings::cut_off;
@@ -8,7 +8,7 @@ use crate::finding::Severity;
 use crate::finding::of_runs::{CutOff, LateStart, RunFinding, RunFound, ShortStages};
 use crate::run::any_workload::common_sightings;
 use crate::run::sightings::merged;
-use crate::run::stage_names::StageKey;
+use crate::run::stage_names::{StageKey, stage_name};
 
 /// Clients that start later than this share of the stage are told.
 const SKEW_SHARE: f64 = 0.05;
@@ -25,6 +25,18 @@ pub(crate) fn found_in_stages(stages: &[StageAnalysis]) -> Vec<RunFinding> {
     let sightings = stages.iter().flat_map(|stage| stage.rows.iter().flat_map(|row| of_row(stage, row)));
     let keys: Vec<StageKey> = stages.iter().map(StageAnalysis::key).collect();
     merged(sightings.collect(), &keys)
+}
+
+/// The same of copies, of which the stage of their calls is called what it is.
+pub(crate) fn found_of_copies(stages: &[StageAnalysis]) -> Vec<RunFinding> {
+    const CALLS: &str = "calls of the copies";
+    let benchmark = stage_name(Phase::Benchmark, 0);
+    let mut findings = found_in_stages(stages);
+    for stages in findings.iter_mut().filter_map(|finding| finding.stages.as_mut()) {
+        let names = std::iter::once(&mut stages.worst).chain(&mut stages.all);
+        names.filter(|name| **name == benchmark).for_each(|name| *name = CALLS.to_owned());
+    }
+    findings
 }
 
 /// Stages in which a client started late, measured by how long they lasted.

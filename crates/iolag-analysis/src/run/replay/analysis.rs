@@ -1,19 +1,22 @@
 //! `iolag replay`: the time of a copy, whether it did what the program did, and what to think of it.
 
 use super::disagreements::Disagreement;
-use crate::finding::of_runs::RunFinding;
+use crate::finding::FollowedFailure;
+use crate::finding::of_runs::{RunFinding, RunFound};
 use crate::run::any_workload::footnotes;
 use crate::run::copies::at_work::CopiesAtWork;
 use crate::run::copies::time::{CopiesJudgement, CopiesTime, CopyTime, copies_in, judge, median_of_copies};
 use crate::run::metadata::analysis::{host_busy, ring_waits};
 use crate::run::metadata::stage::{StageAnalysis, stage_analysis};
-use crate::run::metadata::stage_findings::found_in_stages;
+use crate::run::metadata::stage_findings::found_of_copies;
 use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries};
 use crate::run::surroundings::caches::caches_doubted;
 use crate::run::surroundings::memory::memory_footnote;
 use crate::run::surroundings::processor_time::ProcessorShare;
 use crate::run::void::{Agreement, Void, void};
-use iolag_model::{Nanoseconds, ReplayCoverage, ReplaySpec, RunRecord, StageIndex, Trust};
+use iolag_model::{
+    ErrorClass, Nanoseconds, Operation, ReplayCoverage, ReplaySpec, RunRecord, StageIndex, Trust,
+};
 
 /// The stage in which copies make their calls.
 pub(super) const BENCHMARK: StageIndex = StageIndex(0);
@@ -29,8 +32,10 @@ pub struct ReplayAnalysis {
     pub target: String,
     /// What was traced, if it is known.
     pub program: Option<String>,
-    /// How long that took.
+    /// How long that took, without what tracing cost.
     pub traced_ns: Nanoseconds,
+    /// What tracing cost.
+    pub tracing_ns: Nanoseconds,
     /// Tasks that it had.
     pub tasks: u32,
     /// Each copy that began to make its calls.
@@ -67,7 +72,8 @@ pub(super) fn analyse_replay(run: &RunRecord, spec: &ReplaySpec, summaries: &Sum
         run.stages.iter().filter_map(|record| stage_analysis(record, summaries)).collect();
     let copies = copies_in(BENCHMARK, spec.kill_after_ns, summaries);
     let agreement = Agreement::of(summaries);
-    let mut findings = found_in_stages(&stages);
+    let mut findings = found_of_copies(&stages);
+    tell_with_opens(&mut findings, &stages);
     findings.extend(host_busy(run));
     findings.extend(ring_waits(summaries));
     findings.sort_by_key(|finding| finding.severity);
@@ -81,6 +87,7 @@ pub(super) fn analyse_replay(run: &RunRecord, spec: &ReplaySpec, summaries: &Sum
         target: run.targets.first().map_or_else(String::new, |target| target.name.clone()),
         program: spec.program.clone(),
         traced_ns: spec.traced_ns,
+        tracing_ns: spec.tracing_ns,
         tasks: spec.tasks,
         time: median_of_copies(&copies),
         judgement: spec.terms.judge_ns.map(|limit_ns| judge(&copies, run.spec.clients, limit_ns)),
@@ -96,4 +103,34 @@ pub(super) fn analyse_replay(run: &RunRecord, spec: &ReplaySpec, summaries: &Sum
         trust: trust.chain(summaries.unknown.trust()).collect(),
         stages,
     }
+}
+
+/// What is asked of a descriptor fails if nothing could be opened under it: that is told of the open calls, and not by itself.
+fn tell_with_opens(findings: &mut Vec<RunFinding>, stages: &[StageAnalysis]) {
+    use Operation::{CallClose, CallFcntl, CallFstat, CallGetdents, CallMmap, CallOpen, CallRead, CallSeek};
+    const OF_DESCRIPTORS: [Operation; 7] =
+        [CallRead, CallFstat, CallClose, CallMmap, CallSeek, CallGetdents, CallFcntl];
+    let is_of_open = |finding: &&mut RunFinding| match &finding.found {
+        RunFound::FailedAttempts(found) => found.operation == CallOpen || finding.also.contains(&CallOpen),
+        _ => false,
+    };
+    let Some(of_open) = findings.iter_mut().find(is_of_open) else { return };
+    let rows = stages.iter().flat_map(|stage| &stage.rows).map(|row| &row.summary);
+    let of_descriptors = rows.filter(|summary| OF_DESCRIPTORS.contains(&summary.key.operation));
+    of_open.led_to = of_descriptors
+        .flat_map(|summary| {
+            let bad = summary.errors.iter().filter(|error| error.class == ErrorClass::Other);
+            bad.map(|error| FollowedFailure {
+                operation: summary.key.operation,
+                class: error.class,
+                count: error.count,
+            })
+        })
+        .collect();
+    findings.retain(|finding| match &finding.found {
+        RunFound::FailedAttempts(found) => {
+            found.class != ErrorClass::Other || !OF_DESCRIPTORS.contains(&found.operation)
+        }
+        _ => true,
+    });
 }

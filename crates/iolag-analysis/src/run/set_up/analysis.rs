@@ -9,7 +9,7 @@ use crate::run::copies::at_work::CopiesAtWork;
 use crate::run::copies::time::{CopiesJudgement, CopiesTime, CopyTime, copies_in, judge, median_of_copies};
 use crate::run::metadata::analysis::{host_busy, ring_waits};
 use crate::run::metadata::stage::{StageAnalysis, stage_analysis};
-use crate::run::metadata::stage_findings::found_in_stages;
+use crate::run::metadata::stage_findings::found_of_copies;
 use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries};
 use crate::run::surroundings::caches::caches_doubted;
 use crate::run::surroundings::memory::memory_footnote;
@@ -67,7 +67,7 @@ pub(super) fn analyse_set_up(run: &RunRecord, spec: &SetUpSpec, summaries: &Summ
     let stages: Vec<StageAnalysis> =
         run.stages.iter().filter_map(|record| stage_analysis(record, summaries)).collect();
     let copies = copies_in(BENCHMARK, spec.kill_after_ns, summaries);
-    let mut findings = found_in_stages(&stages);
+    let mut findings = found_of_copies(&stages);
     findings.extend(host_busy(run));
     findings.extend(ring_waits(summaries));
     findings.sort_by_key(|finding| finding.severity);

@@ -1,7 +1,8 @@
 //! What was done about caches before a stage, and whether it came to what was asked for.
 
 use iolag_model::{
-    CacheState, Nanoseconds, Operation, RunRecord, StageIndex, Trust, format_bytes, format_duration,
+    CacheState, Nanoseconds, Operation, RunRecord, StageIndex, TargetRecord, Trust, format_bytes,
+    format_duration, one_line,
 };
 use serde::{Deserialize, Serialize};
 
@@ -77,6 +78,25 @@ impl CachesTime {
     }
 }
 
+/// What is memory itself cannot be cold.
+fn of_memory(run: &RunRecord) -> Option<Trust> {
+    let is_memory = |kind: &str| ["tmpfs", "ramfs"].contains(&kind);
+    let kind =
+        |target: &TargetRecord| target.file_system.as_ref().map(|file_system| file_system.kind.clone());
+    let found = run
+        .measured_targets()
+        .iter()
+        .find_map(|target| Some((one_line(&target.name), kind(target).filter(|kind| is_memory(kind))?)));
+    let (name, kind) = found?;
+    Some(Trust {
+        doubt: format!(
+            "{name} is a {kind}, which is memory itself: nothing of it can be dropped, and caches are as warm as ever"
+        ),
+        advice: "leave out --caches cold there, or measure a file system that has a disk or a server"
+            .to_owned(),
+    })
+}
+
 /// A doubt for each way in which caches were not what they were to be; `stages` are those before which something was done, by name.
 pub(crate) fn caches_doubted(run: &RunRecord, stages: &[(String, StageCaches)]) -> Vec<Trust> {
     let wish = run.spec.caches;
@@ -90,7 +110,8 @@ pub(crate) fn caches_doubted(run: &RunRecord, stages: &[(String, StageCaches)]) 
     let names = |stages: &[(String, StageCaches)]| {
         stages.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
     };
-    let mut doubts = Vec::new();
+    let mut doubts: Vec<Trust> =
+        (wish == CacheState::Cold).then(|| of_memory(run)).flatten().into_iter().collect();
     if !unknown.is_empty() {
         doubts.push(Trust {
             doubt: format!(

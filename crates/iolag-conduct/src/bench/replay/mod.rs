@@ -46,6 +46,8 @@ pub struct ReplayOptions {
     pub maps: Vec<ReplayMap>,
     /// All is restricted to these directories of the program, if to any.
     pub only: Vec<String>,
+    /// What tracing the program cost, which is none of its time.
+    pub tracing: Nanoseconds,
     /// When calls are made.
     pub timing: ReplayTiming,
     /// How much faster than they were.
@@ -178,6 +180,7 @@ fn spec(replay: &ReplayOptions, program: Option<&str>, repetition: &Repetition, 
         tasks: repetition.tasks.len() as u32,
         items_max: repetition.items_max(),
         traced_ns: repetition.traced,
+        tracing_ns: replay.tracing,
         coverage: repetition.coverage.clone(),
         terms: replay.terms,
         kill_after_ns: replay.kill_after,

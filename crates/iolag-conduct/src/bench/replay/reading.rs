@@ -19,6 +19,8 @@ pub struct ReadToRepeat {
     pub repetition: Repetition,
     /// Where its calls lie.
     pub whereabouts: Whereabouts,
+    /// What tracing it cost, which is none of its time.
+    pub tracing: Nanoseconds,
     /// The program, without its arguments, if it is known.
     pub program: Option<String>,
     /// If that is not all of the trace, a sentence.
@@ -78,7 +80,8 @@ pub fn read_to_repeat(
     if is_changed {
         repetition.own = Some(own_files(&repetition, scope, bones));
     }
-    Ok(ReadToRepeat { repetition, whereabouts, program: about.program, doubt })
+    let tracing = elapsed.tracing_ns;
+    Ok(ReadToRepeat { repetition, whereabouts, tracing, program: about.program, doubt })
 }
 
 /// What the program changes: all of it is known before anything is repeated.

@@ -33,6 +33,9 @@ pub struct ReplaySpec {
     pub items_max: u64,
     /// How long the program took, what tracing cost taken off.
     pub traced_ns: Nanoseconds,
+    /// What tracing cost besides, as far as it is known.
+    #[serde(default)]
+    pub tracing_ns: Nanoseconds,
     /// What of the trace is repeated.
     pub coverage: ReplayCoverage,
     /// What is asked of the copies.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use iolag_analysis::{
-    CutOff, LateStart, LeftOut, MemoryOfIterations, ObjectsGone, ProcessorsBusy, RepetitionJudgement,
+    Crew, CutOff, LateStart, LeftOut, MemoryOfIterations, ObjectsGone, ProcessorsBusy, RepetitionJudgement,
     RepetitionsDiffer, RingWaits, ShortStages, Suspect, Unequal, WorkingSetChange, capitalised,
     factor_in_words, joined, share_in_words,
 };
@@ -128,16 +128,31 @@ fn memory_evidence(MemoryOfIterations { fastest, slowest }: MemoryOfIterations) 
 
 impl InWords for ProcessorsBusy {
     fn sentence(&self, _about: &About<'_>) -> String {
-        let Self { load, cpus } = self;
+        let Self { load, cpus, crew } = self;
         let processors = counted((*cpus).into(), "processor", "processors");
         let them = if *cpus == 1 { "it" } else { "them" };
-        format!("The load was {load:.1} on {processors}: the clients may have waited for {them}.")
+        match crew {
+            Crew::Clients => {
+                format!("The load was {load:.1} on {processors}: the clients may have waited for {them}.")
+            }
+            Crew::Copies => format!(
+                "The load was {load:.1} on {processors}, that of others of this machine included: the copies may have waited for {them}."
+            ),
+        }
     }
 
     fn advice(&self) -> Cow<'static, str> {
-        "Use fewer clients per host, or more hosts, and compare: if the rate per client rises, this host was \
-         the limit, not the storage."
-            .into()
+        match self.crew {
+            Crew::Clients => {
+                "Use fewer clients per host, or more hosts, and compare: if the rate per client rises, this host was \
+                 the limit, not the storage."
+            }
+            Crew::Copies => {
+                "See who else computes on this machine, use fewer copies there, or another, and compare: if a copy takes less time, processors were \
+                 the limit, not the storage."
+            }
+        }
+        .into()
     }
 
     fn evidence(&self) -> Vec<Evidence> {

@@ -9,7 +9,7 @@ use iolag_analysis::{
 use iolag_model::{Nanoseconds, ReplayCoverage, RunRecord, Trust};
 use serde::Serialize;
 
-use super::text::{coverage, disagreements, replay_text, sentence};
+use super::text::{disagreements, repeated, replay_text, sentence};
 use crate::figure::FigureKind;
 use crate::finding::in_words::FindingInWords;
 use crate::finding::run::in_words_each;
@@ -29,6 +29,7 @@ struct ReplayDocument<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     program: Option<&'a str>,
     traced_ns: Nanoseconds,
+    tracing_ns: Nanoseconds,
     tasks: u32,
     time: Option<CopiesTime>,
     copies: &'a [CopyTime],
@@ -62,7 +63,7 @@ impl Judged for ReplayAnalysis {
     }
 
     fn facts(&self) -> Vec<(&'static str, String)> {
-        self.coverage.iter().map(|told| ("Repeated", coverage(told))).collect()
+        self.coverage.iter().map(|told| ("Repeated", repeated(self, told))).collect()
     }
 
     fn rows(&self) -> Vec<Row<'_>> {
@@ -84,6 +85,7 @@ impl Judged for ReplayAnalysis {
             target: &self.target,
             program: self.program.as_deref(),
             traced_ns: self.traced_ns,
+            tracing_ns: self.tracing_ns,
             tasks: self.tasks,
             time: self.time,
             copies: &self.copies,

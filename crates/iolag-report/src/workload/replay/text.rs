@@ -1,7 +1,9 @@
 //! `iolag replay` in words, and on a terminal.
 
-use iolag_analysis::{Agreement, ReplayAnalysis, StageAnalysis, Void};
-use iolag_model::{LeftOut, ReplayCoverage, WhyLeftOut, counted, format_count, format_duration, one_line};
+use iolag_analysis::{Agreement, CopyEnding, ReplayAnalysis, StageAnalysis, Void};
+use iolag_model::{
+    LeftOut, Nanoseconds, ReplayCoverage, WhyLeftOut, counted, format_count, format_duration, one_line,
+};
 
 use crate::finding::run::in_words_each;
 use crate::text::findings::{findings_text, footnotes_text, trust_text};
@@ -22,7 +24,7 @@ pub(super) fn replay_text(analysis: &ReplayAnalysis, width: usize, colour: Colou
         text.push('\n');
     }
     if let Some(told) = &analysis.coverage {
-        text.push_str(&format!("{}\n", wrapped(&coverage(told), width, "  ")));
+        text.push_str(&format!("{}\n", wrapped(&repeated(analysis, told), width, "  ")));
     }
     if let Some(TraceTable { title, rows, .. }) = disagreements(analysis) {
         text.push_str(&format!("{}\n", colour.paint(Tone::Strong, title)));
@@ -42,7 +44,10 @@ pub(super) fn replay_text(analysis: &ReplayAnalysis, width: usize, colour: Colou
 
 fn stage_text(stage: &StageAnalysis, colour: Colour) -> String {
     let caches = stage.caches.map_or_else(String::new, |caches| format!("; {caches}"));
-    let head = format!("calls of all copies: {}{caches}", format_duration(stage.times.phase_time_ns));
+    let head = format!(
+        "calls of all copies, from the first to the end of the last: {}{caches}",
+        format_duration(stage.times.phase_time_ns)
+    );
     format!("{}\n{}", colour.paint(Tone::Strong, &head), operations_table(&stage.rows).render(colour))
 }
 
@@ -54,10 +59,10 @@ pub(super) fn sentence(analysis: &ReplayAnalysis) -> String {
     let program = one_line(analysis.program.as_deref().unwrap_or("The program"));
     let at_least = if time.is_at_least { "at least " } else { "" };
     let mut sentences = vec![format!(
-        "{program} took {at_least}{}{}; when it was traced, {}.",
+        "{program} took {at_least}{}{}{}.",
         format_duration(time.median_ns),
         spread(&analysis.copies),
-        format_duration(analysis.traced_ns)
+        traced(analysis)
     )];
     sentences.push(agreed(analysis.agreement));
     sentences.extend(analysis.void.iter().map(|void| void_in_words(*void).to_owned()));
@@ -65,8 +70,22 @@ pub(super) fn sentence(analysis: &ReplayAnalysis) -> String {
     sentences.join(" ")
 }
 
+/// `163 ms without what tracing cost, 244 ms with it`: the latter is what the trace says.
+fn traced(analysis: &ReplayAnalysis) -> String {
+    let own = format_duration(analysis.traced_ns);
+    match (analysis.traced_ns, analysis.tracing_ns) {
+        // Nobody knows.
+        (Nanoseconds::ZERO, _) => String::new(),
+        (_, Nanoseconds::ZERO) => format!("; when it was traced, {own}"),
+        (traced, cost) => {
+            let all = Nanoseconds(traced.0.saturating_add(cost.0));
+            format!("; when it was traced, {own} without what tracing cost, {} with it", format_duration(all))
+        }
+    }
+}
+
 /// To a tenth of a percent, never rounded up: a run that is void would seem to be none.
-fn share(share: f64) -> String {
+pub(super) fn share(share: f64) -> String {
     let tenths = (share * 1000.0).floor() / 10.0;
     if tenths.fract() == 0.0 { format!("{tenths}") } else { format!("{tenths:.1}") }
 }
@@ -112,6 +131,15 @@ const fn void_in_words(void: Void) -> &'static str {
     }
 }
 
+/// What a copy repeats; of copies that were ended it is told elsewhere what they did.
+pub(super) fn repeated(analysis: &ReplayAnalysis, of_trace: &ReplayCoverage) -> String {
+    let told = coverage(of_trace);
+    match analysis.copies.iter().all(|copy| copy.ending == CopyEnding::Ended) {
+        true => told,
+        false => told.replacen("A copy repeats", "A copy that comes to its end repeats", 1),
+    }
+}
+
 /// `4 811 of 5 020 calls on files that were traced are repeated, 95.8 %; not 120 write, which would change what is there, …`
 pub(super) fn coverage(coverage: &ReplayCoverage) -> String {
     let ReplayCoverage { traced, repeated, left_out } = coverage;
@@ -153,7 +181,7 @@ fn left_out_in_words(left: &LeftOut) -> String {
     format!("{} {} ({}{example})", format_count(left.calls), one_line(&left.call), why_in_words(left.why))
 }
 
-const fn why_in_words(why: WhyLeftOut) -> &'static str {
+pub(super) const fn why_in_words(why: WhyLeftOut) -> &'static str {
     match why {
         WhyLeftOut::NotMapped => "not mapped",
         WhyLeftOut::Changes => "would change what is there",

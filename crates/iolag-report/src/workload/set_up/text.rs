@@ -33,7 +33,7 @@ pub(super) fn set_up_text(analysis: &SetUpAnalysis, width: usize, colour: Colour
 fn stage_text(stage: &StageAnalysis, share: Option<f64>, colour: Colour) -> String {
     let what = match stage.phase {
         Phase::Precreate => "making the tree",
-        Phase::Benchmark => "calls of all copies",
+        Phase::Benchmark => "calls of all copies, from the first to the end of the last",
         // Nothing is done in the others.
         _ => return String::new(),
     };
@@ -67,12 +67,13 @@ pub(super) fn sentence(analysis: &SetUpAnalysis) -> String {
 pub(crate) fn spread(copies: &[CopyTime]) -> String {
     let times = || copies.iter().map(|copy| copy.time_ns);
     match (times().min(), times().max()) {
-        (Some(first), Some(last)) if copies.len() > 1 => format!(
-            " (median of {} copies, from {} to {})",
-            copies.len(),
-            format_duration(first),
-            format_duration(last)
-        ),
+        (Some(first), Some(last)) if copies.len() > 1 => {
+            let [first, last] = [first, last].map(format_duration);
+            match first == last {
+                true => format!(" (each of {} copies)", copies.len()),
+                false => format!(" (median of {} copies, from {first} to {last})", copies.len()),
+            }
+        }
         _ => String::new(),
     }
 }

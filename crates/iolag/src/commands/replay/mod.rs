@@ -62,6 +62,7 @@ pub fn run(options: &Replay, common: &Common) -> Result<ExitCode, Failure> {
         base: places.base.clone(),
         maps: places.maps.clone(),
         only: options.only.clone(),
+        tracing: read.tracing,
         timing: options.timing,
         speed: options.speed,
         stagger: options.start,
