@@ -151,6 +151,13 @@ impl Axis {
         Self { scale: Scale::Linear, begin: 0.0, end, ticks: ticks.collect(), light: Vec::new(), unit: "" }
     }
 
+    /// The same axis to `end`, without the ticks beyond.
+    pub(super) fn up_to(mut self, end: f64) -> Self {
+        self.ticks.retain(|(at, _)| *at <= end);
+        self.end = end;
+        self
+    }
+
     /// A logarithmic axis labelled at these sizes.
     pub(super) fn sizes(sizes: &[u64], labels_max: usize) -> Self {
         let mut sizes: Vec<f64> = sizes.iter().map(|size| (*size).max(1) as f64).collect();

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use iolag_analysis::Recommendation;
 use iolag_analysis::compare::ComparedTable;
 use iolag_analysis::figure::Figures;
+use iolag_analysis::Recommendation;
 use iolag_model::{MemoryCourse, TraceTimeLine};
 
 use super::drawings::palette::PALETTE;
@@ -93,23 +93,28 @@ pub fn draw_comparison_figure(
 }
 
 /// An SVG for a page.
-pub(crate) struct DrawnFigure(String);
+pub(crate) struct DrawnFigure {
+    svg: String,
+    /// What the page has to say of it; nothing if it stands in the figure.
+    pub(crate) sentences: String,
+}
 
 impl DrawnFigure {
     pub(crate) fn as_str(&self) -> &str {
-        &self.0
+        &self.svg
     }
 
     /// The `number`th figure of its page, whose glyphs are not those of the others.
-    fn new((scene, font): (Scene, Rc<Font>), size: FigureSize, number: usize) -> Result<Self, FigureError> {
+    fn new(sheet: Sheet, size: FigureSize, number: usize) -> Result<Self, FigureError> {
+        let sentences = sheet.sentences().to_owned();
+        let (scene, font) = sheet.finish();
         let (width, height) = size.lengths();
         let svg = svg::write_svg(&scene, &font, &width, &height)?;
         let begin = svg.find("<svg").unwrap_or(0);
-        Ok(Self(
-            svg[begin..]
-                .replace("id=\"g", &format!("id=\"f{number}g"))
-                .replace("href=\"#g", &format!("href=\"#f{number}g")),
-        ))
+        let svg = svg[begin..]
+            .replace("id=\"g", &format!("id=\"f{number}g"))
+            .replace("href=\"#g", &format!("href=\"#f{number}g"));
+        Ok(Self { svg, sentences })
     }
 }
 
@@ -126,7 +131,7 @@ pub(crate) fn comparison_figures(
         let size = FigureSize::Millimetres { width: PAGE_MM, height: height.min(HEIGHT_MM_MAX).round() };
         let mut sheet = Sheet::new(size)?;
         draw(&mut sheet, table)?;
-        DrawnFigure::new(sheet.finish(), size, first + 1)
+        DrawnFigure::new(sheet, size, first + 1)
     };
     let mut drawn = vec![of_lines(1, of_sides::percent::draw)?, of_lines(0, of_sides::runs::draw)?];
     if !curves.is_empty() {
@@ -134,7 +139,7 @@ pub(crate) fn comparison_figures(
         let size = FigureSize::Millimetres { width: PAGE_MM, height: FRAME_MM + PANEL_MM * rows };
         let mut sheet = Sheet::new(size)?;
         of_sides::curves::draw(&mut sheet, table, curves)?;
-        drawn.push(DrawnFigure::new(sheet.finish(), size, 3)?);
+        drawn.push(DrawnFigure::new(sheet, size, 3)?);
     }
     Ok(drawn)
 }
@@ -150,9 +155,9 @@ pub(crate) fn trace_figure(
 ) -> Result<DrawnFigure, FigureError> {
     let panels = if durations == Durations::Known { 2.0 } else { 1.0 };
     let size = FigureSize::Millimetres { width: PAGE_MM, height: FRAME_MM + SMALL_PANEL_MM * panels };
-    let mut sheet = Sheet::new(size)?;
+    let mut sheet = Sheet::of_page(size)?;
     of_traces::draw(&mut sheet, line, durations)?;
-    DrawnFigure::new(sheet.finish(), size, number)
+    DrawnFigure::new(sheet, size, number)
 }
 
 /// The `number`th figure of a page: what memory had while a run lasted.
@@ -161,9 +166,9 @@ pub(crate) fn trace_figure(
 /// If it cannot be drawn.
 pub(crate) fn memory_figure(course: &MemoryCourse, number: usize) -> Result<DrawnFigure, FigureError> {
     let size = FigureSize::Millimetres { width: PAGE_MM, height: FRAME_MM + SMALL_PANEL_MM * 2.0 };
-    let mut sheet = Sheet::new(size)?;
+    let mut sheet = Sheet::of_page(size)?;
     of_memory::draw(&mut sheet, course)?;
-    DrawnFigure::new(sheet.finish(), size, number)
+    DrawnFigure::new(sheet, size, number)
 }
 
 /// The `number`th figure of a page: jobs per hour against copies.
@@ -172,9 +177,9 @@ pub(crate) fn memory_figure(course: &MemoryCourse, number: usize) -> Result<Draw
 /// If it cannot be drawn.
 pub(crate) fn jobs_figure(told: &[Recommendation], number: usize) -> Result<DrawnFigure, FigureError> {
     let size = FigureSize::Millimetres { width: PAGE_MM, height: FRAME_MM + PANEL_MM };
-    let mut sheet = Sheet::new(size)?;
+    let mut sheet = Sheet::of_page(size)?;
     jobs::draw(&mut sheet, told, &FigureSelection::default())?;
-    DrawnFigure::new(sheet.finish(), size, number)
+    DrawnFigure::new(sheet, size, number)
 }
 
 /// Sizes of the figures of a page in mm: their width, what is around their lines, a line, a panel.

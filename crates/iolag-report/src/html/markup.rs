@@ -23,6 +23,13 @@ impl Markup {
         self
     }
 
+    /// A figure with what is said of it, `sentence` first, if there is one.
+    pub(crate) fn figure(&mut self, figure: &DrawnFigure, sentence: &str) {
+        self.raw("<figure><div class=\"drawn\">\n").drawn(figure).raw("</div>\n<figcaption>");
+        let sentences = [sentence, &figure.sentences].into_iter().filter(|sentence| !sentence.is_empty());
+        self.plain(&sentences.collect::<Vec<_>>().join(" ")).raw("</figcaption></figure>\n");
+    }
+
     /// A text from anywhere. Also safe inside a quoted attribute.
     pub(crate) fn text(&mut self, text: &str) -> &mut Self {
         escape_into(text, &mut self.0);

@@ -1,5 +1,6 @@
 //! What is drawn in the same way whatever it is of: curves, clouds of attempts, marks, boxes.
 
+pub(crate) mod beside;
 pub(crate) mod boxes;
 pub(crate) mod cloud;
 pub(crate) mod density;

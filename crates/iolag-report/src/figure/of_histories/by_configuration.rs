@@ -9,10 +9,9 @@ use iolag_model::{WallTime, counted};
 use super::choice::{HistorySelection, PlottedHistory};
 use crate::figure::axis::{Axis, short_duration};
 use crate::figure::calendar::calendar_axis;
-use crate::figure::drawings::palette::PALETTE;
+use crate::figure::drawings::beside::{Beside, Look};
 use crate::figure::error::FigureError;
 use crate::figure::paper::sheet::{AxisTexts, Key, Panel, Sheet};
-
 use crate::figure::scene::shapes::{Align, Dash, Stroke};
 
 const DAY_NS: i64 = 86_400_000_000_000;
@@ -20,6 +19,10 @@ const DAY_NS: i64 = 86_400_000_000_000;
 const UNITS: [(&str, f64); 4] = [("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)];
 /// More lines than these cannot be told apart in a panel.
 const LINES_MAX: usize = 8;
+/// Lines of a day stand so far apart, as a share of it.
+const DAYS_APART: f64 = 0.09;
+/// How much higher a panel is than what is highest in it.
+const ROOM: f64 = 1.05;
 /// More bars than these hide the lines.
 const BARS_MAX: usize = 600;
 
@@ -48,6 +51,7 @@ struct Line<'a> {
     configuration: &'a ConfigurationByDay,
     points: Vec<Point>,
     stroke: Stroke,
+    look: Look,
 }
 
 pub(crate) fn draw(
@@ -77,11 +81,14 @@ pub(crate) fn draw(
     });
     let names = names_of(&tasks);
     let width = sheet.text / 9;
-    let stroke = |name: &str| {
+    let side = Beside { count: names.len().min(LINES_MAX), most: 1 };
+    let look = |name: &str| {
         let place = names.iter().position(|known| *known == name).unwrap_or_default();
-        Stroke { paint: PALETTE[place % PALETTE.len()], width, dash: Dash::ALL[place % Dash::ALL.len()] }
+        side.look(place)
     };
-    let panels: Vec<Vec<Line<'_>>> = tasks.iter().map(|task| lines_of(task, value, &stroke)).collect();
+    let stroke = |name: &str| Stroke { paint: look(name).paint, width, dash: look(name).dash };
+    let style = |name: &str| (stroke(name), look(name));
+    let panels: Vec<Vec<Line<'_>>> = tasks.iter().map(|task| lines_of(task, value, &style)).collect();
     let drawn: Vec<&str> = panels.iter().flatten().map(|line| line.configuration.name.as_str()).collect();
     let legend = names.iter().filter(|name| drawn.contains(name));
     sheet.legend(&legend.map(|name| (Key::Line(stroke(name)), (*name).to_owned())).collect::<Vec<_>>());
@@ -115,13 +122,17 @@ fn names_of<'a>(tasks: &[&'a TaskByDay]) -> Vec<&'a str> {
     seen
 }
 
-fn lines_of<'a>(task: &'a TaskByDay, value: DayValue, stroke: &impl Fn(&str) -> Stroke) -> Vec<Line<'a>> {
+fn lines_of<'a>(
+    task: &'a TaskByDay,
+    value: DayValue,
+    style: &impl Fn(&str) -> (Stroke, Look),
+) -> Vec<Line<'a>> {
     let mut configurations: Vec<&ConfigurationByDay> = task.configurations.iter().collect();
     configurations.sort_by_key(|one| std::cmp::Reverse(one.all.past_deadline.of));
-    let line = |configuration: &'a ConfigurationByDay| Line {
-        points: configuration.days.iter().filter_map(|day| point(day, value)).collect(),
-        stroke: stroke(&configuration.name),
-        configuration,
+    let line = |configuration: &'a ConfigurationByDay| {
+        let points = configuration.days.iter().filter_map(|day| point(day, value)).collect();
+        let (stroke, look) = style(&configuration.name);
+        Line { configuration, points, stroke, look }
     };
     configurations.into_iter().take(LINES_MAX).map(line).collect()
 }
@@ -166,7 +177,8 @@ fn draw_panel(
     let has_bars = bars <= BARS_MAX;
     let highest =
         |one: &Point| one.ends.filter(|_| has_bars).map_or(one.value, |ends| ends[1].max(one.value));
-    let most = points().map(highest).fold(0.0, f64::max);
+    // What is nothing, or all, stands on no frame.
+    let most = points().map(highest).fold(0.0, f64::max) * ROOM;
     let (unit, unit_seconds) = match value {
         DayValue::PastDeadline => ("% of attempts", 1.0),
         _ => UNITS.into_iter().find(|(_, seconds)| most >= *seconds).unwrap_or(UNITS[3]),
@@ -178,13 +190,9 @@ fn draw_panel(
     let y_text = if value == DayValue::PastDeadline { unit.to_owned() } else { format!("time in {unit}") };
     let panel = sheet.panel(region, x, y, AxisTexts { y: &y_text, ..AxisTexts::default() })?;
     for line in lines {
-        draw_line(
-            &panel,
-            line,
-            |one: &Point| ((one.day.0 - first) as f64 + 0.5) * DAY_NS as f64,
-            unit_seconds,
-            has_bars,
-        );
+        let at =
+            |one: &Point| ((one.day.0 - first) as f64 + 0.5 + line.look.shifted(DAYS_APART)) * DAY_NS as f64;
+        draw_line(&panel, line, at, unit_seconds, has_bars);
     }
     Ok(())
 }
@@ -203,7 +211,7 @@ fn draw_line(
     }
     for one in &line.points {
         let (x, y) = panel.place(at(one), one.value / unit_seconds);
-        panel.dots(vec![(x, y)], stroke.width * 3, stroke.paint);
+        line.look.draw(panel, vec![(x, y)]);
         if one.is_bound {
             panel.label("↑", (x, y - stroke.width * 2), Align::Middle);
         }

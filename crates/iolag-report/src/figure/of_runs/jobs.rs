@@ -3,10 +3,10 @@
 use iolag_analysis::{JobAnswer, JobLevel, JobRate, JobStanding, Recommendation, SAME_WITHIN};
 
 use crate::figure::axis::Axis;
-use crate::figure::drawings::palette::PALETTE;
+use crate::figure::drawings::beside::{Beside, Look};
 use crate::figure::error::FigureError;
 use crate::figure::of_runs::choice::FigureSelection;
-use crate::figure::paper::sheet::{AxisTexts, Key, Panel, Sheet};
+use crate::figure::paper::sheet::{AxisTexts, Panel, Sheet};
 use crate::figure::scene::shapes::{Dash, MarkShape, Paint, Stroke};
 use crate::words::jobs::recommendation_sentence;
 
@@ -20,30 +20,31 @@ pub(crate) fn draw(
 ) -> Result<(), FigureError> {
     let wanted =
         |one: &&Recommendation| selection.targets.is_empty() || selection.targets.contains(&one.target);
-    let drawn: Vec<(&Recommendation, Paint)> =
-        told.iter().filter(wanted).zip(PALETTE.into_iter().cycle()).collect();
-    sheet.title("Jobs per hour against copies at once");
-    let key = |(one, paint): &(&Recommendation, Paint)| (Key::Dot(*paint), one.target.clone());
-    sheet.legend(&drawn.iter().map(key).collect::<Vec<_>>());
-    sheet.caption(&caption(&drawn));
-    let rates = || drawn.iter().flat_map(|(one, _)| known(one));
+    let wanted: Vec<&Recommendation> = told.iter().filter(wanted).collect();
+    let rates = || wanted.iter().flat_map(|one| known(one));
     let top = |rate: JobRate| rate.interval.map_or(rate.per_hour, |[_, high]| high);
     let most = rates().map(|(_, rate)| top(rate)).fold(0.0, f64::max);
-    let copies = rates().map(|(level, _)| level.copies).max().unwrap_or(1);
+    let side =
+        Beside { count: wanted.len(), most: rates().map(|(level, _)| level.copies).max().unwrap_or(1) };
+    let drawn: Vec<(&Recommendation, Look)> =
+        wanted.iter().enumerate().map(|(index, one)| (*one, side.look(index))).collect();
+    sheet.title("Jobs per hour against copies at once");
+    let key = |(one, look): &(&Recommendation, Look)| (look.key(), one.target.clone());
+    sheet.legend(&drawn.iter().map(key).collect::<Vec<_>>());
+    sheet.caption(&caption(&drawn, sheet.room_for_sentences(SENTENCES_MAX)));
     let region = sheet.free;
     if most == 0.0 {
         sheet.nothing("There is nothing to draw: copies of a job with a payload have such a figure.");
         return Ok(());
     }
-    let x = Axis::amount(f64::from(copies), sheet.labels_across(region.width()).min(copies as usize));
-    let y = Axis::amount(most, sheet.labels_up(region.height()).min(10));
+    let x = side.axis(sheet.labels_across(region.width()));
+    let y = Axis::amount(1.02 * most, sheet.labels_up(region.height()).min(10));
     let texts = AxisTexts { x: "copies", y: "jobs per hour", ..AxisTexts::default() };
     let panel = sheet.panel(region, x, y, texts)?;
-    let width = panel.line_width();
     // Bands lie behind all numbers.
-    drawn.iter().for_each(|(one, paint)| band(&panel, one, paint.with_opacity(0.15)));
-    for (one, paint) in &drawn {
-        draw_target(&panel, one, Stroke { paint: *paint, width, dash: Dash::Solid });
+    drawn.iter().for_each(|(one, look)| band(&panel, one, look.paint.with_opacity(0.15)));
+    for (one, look) in &drawn {
+        draw_target(&panel, one, *look);
     }
     Ok(())
 }
@@ -62,25 +63,27 @@ fn band(panel: &Panel<'_>, told: &Recommendation, paint: Paint) {
     panel.rectangle((from, most.per_hour), (to, most.per_hour * (1.0 - SAME_WITHIN)), paint);
 }
 
-fn draw_target(panel: &Panel<'_>, told: &Recommendation, stroke: Stroke) {
-    let at = |level: &JobLevel, amount: f64| (f64::from(level.copies), amount);
+fn draw_target(panel: &Panel<'_>, told: &Recommendation, look: Look) {
+    let stroke = Stroke { paint: look.paint, width: panel.line_width(), dash: look.dash };
+    let at = |level: &JobLevel, amount: f64| (look.at(level.copies), amount);
     panel.line(known(told).map(|(level, rate)| at(level, rate.per_hour)), stroke);
     for (level, rate) in known(told) {
-        panel.line(rate.interval.into_iter().flatten().map(|end| at(level, end)), stroke);
+        let bar = Stroke { dash: Dash::Solid, ..stroke };
+        panel.line(rate.interval.into_iter().flatten().map(|end| at(level, end)), bar);
         let (x, y) = at(level, rate.per_hour);
         let place = vec![panel.place(x, y)];
         match level.standing {
             JobStanding::TimeOuts | JobStanding::Unsure => panel.marks(place, MarkShape::Cross, stroke.paint),
-            _ => panel.dots(place, stroke.width * 5, stroke.paint),
+            _ => look.draw(panel, place),
         }
     }
 }
 
-fn caption(drawn: &[(&Recommendation, Paint)]) -> String {
+fn caption(drawn: &[(&Recommendation, Look)], sentences_max: usize) -> String {
     let mut sentences = vec![
         "Bars: 95 % intervals; bands: the plateaus; crosses: too many time-outs, or perhaps.".to_owned(),
     ];
-    if drawn.len() <= SENTENCES_MAX {
+    if drawn.len() <= sentences_max {
         sentences.extend(drawn.iter().map(|(one, _)| recommendation_sentence(one)));
     }
     sentences.join(" ")

@@ -55,10 +55,21 @@ impl Region {
 pub(crate) enum Key {
     Line(Stroke),
     Dot(Paint),
+    Mark(MarkShape, Paint),
+}
+
+/// Where the sentences of a figure stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Captions {
+    /// Below its panels.
+    OnSheet,
+    /// In the page around it, whose lines are as long as its reader's window is wide: these.
+    Beside(String),
 }
 
 /// The sheet.
 pub(crate) struct Sheet {
+    captions: Captions,
     backend: SceneBackend,
     area: DrawingArea<SceneBackend, Shift>,
     /// Where panels may be.
@@ -76,7 +87,28 @@ impl Sheet {
         let area = backend.clone().into_drawing_area();
         let margin = text / 2;
         let free = Region { left: margin, top: margin, right: width - margin, bottom: height - margin };
-        Ok(Self { backend, area, free, text })
+        Ok(Self { captions: Captions::OnSheet, backend, area, free, text })
+    }
+
+    /// One of a page, which has the sentences: see [`Sheet::sentences`].
+    pub(crate) fn of_page(size: FigureSize) -> Result<Self, FigureError> {
+        Ok(Self { captions: Captions::Beside(String::new()), ..Self::new(size)? })
+    }
+
+    /// How many sentences there is room for that say what it shows: up to so many, and none in a page, where they stand already.
+    pub(crate) const fn room_for_sentences(&self, most: usize) -> usize {
+        match self.captions {
+            Captions::OnSheet => most,
+            Captions::Beside(_) => 0,
+        }
+    }
+
+    /// What the page has to say of it.
+    pub(crate) fn sentences(&self) -> &str {
+        match &self.captions {
+            Captions::OnSheet => "",
+            Captions::Beside(sentences) => sentences,
+        }
     }
 
     pub(crate) fn font(&self) -> &Font {
@@ -120,6 +152,10 @@ impl Sheet {
 
     /// Writes sentences at the bottom; what does not fit into a third of the sheet is cut.
     pub(crate) fn caption(&mut self, text: &str) {
+        if let Captions::Beside(sentences) = &mut self.captions {
+            text.clone_into(sentences);
+            return;
+        }
         let size = self.text * 9 / 10;
         let line = size * 5 / 4;
         let lines_max = (self.free.height() / 3 / line).max(1) as usize;
@@ -182,6 +218,10 @@ impl Sheet {
             Key::Dot(paint) => {
                 let points = vec![(x + width / 2, y)];
                 self.push(Shape::Dots { points, diameter: self.text / 2, paint });
+            }
+            Key::Mark(shape, paint) => {
+                let points = vec![(x + width / 2, y)];
+                self.push(Shape::Marks { points, shape, size: self.text * 3 / 5, paint });
             }
         }
     }

@@ -25,7 +25,7 @@ pub(super) fn jobs(told: &[Recommendation], page: &mut Markup) -> io::Result<()>
         page.raw("<p class=\"lede\">").prose(&recommendation_sentence(one)).raw("</p>\n");
     }
     let drawn = jobs_figure(told, NUMBER).map_err(io::Error::other)?;
-    page.raw("<figure><div class=\"drawn\">\n").drawn(&drawn).raw("</div></figure>\n");
+    page.figure(&drawn, "");
     for one in told {
         page.begin_table("numbers list", &one.target, &COLUMNS);
         for level in &one.levels {

@@ -21,8 +21,9 @@ pub(super) fn memory(run: &RunRecord, page: &mut Markup) -> io::Result<()> {
         return Ok(());
     };
     let drawn = memory_figure(course, NUMBER).map_err(io::Error::other)?;
-    page.raw("<section id=\"memory\"><h2>Memory</h2>\n<figure><div class=\"drawn\">\n").drawn(&drawn);
-    page.raw("</div>\n<figcaption>").text(&sentence(course)).raw("</figcaption></figure>\n</section>\n");
+    page.raw("<section id=\"memory\"><h2>Memory</h2>\n");
+    page.figure(&drawn, &sentence(course));
+    page.raw("</section>\n");
     Ok(())
 }
 

@@ -22,7 +22,7 @@ pub(super) fn over_time(
     if let Some(caption) = caption {
         page.element("<h3>", caption, "</h3>\n");
     }
-    page.raw("<figure><div class=\"drawn\">\n").drawn(&drawn).raw("</div>\n<figcaption>");
-    page.plain(&it.sentence()).raw("</figcaption></figure>\n</section>\n");
+    page.figure(&drawn, &it.sentence());
+    page.raw("</section>\n");
     Ok(())
 }

@@ -31,9 +31,10 @@ pub struct TimeSpan {
 
 impl TimeSpan {
     /// From the first to the last anchor, if the run lived to take its last one; else look at the samples by
-    /// [`SpanFinder`].
+    /// [`SpanFinder`]. So too of copies: what they do may take milliseconds, and all before it seconds.
     pub fn of_record(record: &RunRecord) -> Option<Self> {
         let ended = matches!(record.state, RunState::Complete | RunState::Incomplete { .. });
+        let ended = ended && record.spec.workload.job_terms().is_none();
         let begin = record.anchors.first()?.monotonic_ns;
         let end = record.anchors.last()?.monotonic_ns;
         (ended && end > begin).then_some(Self { begin, end })
