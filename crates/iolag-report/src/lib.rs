@@ -29,7 +29,7 @@ pub use machine::{
     Exposition, LIVE_SCHEMA, LatencyExport, LiveDocument, LiveHistory, LiveLast, LiveProbe, LiveReading,
     LiveSeries, LiveView, LiveWatch, LiveWatchState, MetricsForm, comparison_csv, comparison_markdown,
     live_document, metrics, openmetrics, phase_line, process_lines, prometheus_text, write_baselines_json,
-    write_batches_json, write_command_explanation_json, write_comparison_json, write_csv,
+    write_batches_json, write_command_explanation_json, write_comparison_json, write_copies_json, write_csv,
     write_explanation_json, write_history_json, write_json, write_latency_files, write_list_json,
     write_md_workbench, write_notes_json, write_recommendations_json,
 };
@@ -42,5 +42,6 @@ pub use text::{
 pub use words::comparison::{RuleSentence, rule_sentences};
 pub use workload::command::shell_command;
 pub use workload::{
-    CheckRows, StreamRun, check_text, coverage_text, metadata_text, ping_text, run_text, streams_text,
+    CheckRows, StreamRun, all_void_sentence, brief_text, check_text, common_text, coverage_refusal,
+    metadata_text, ping_text, run_text, streams_text,
 };

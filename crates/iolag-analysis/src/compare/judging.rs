@@ -7,7 +7,7 @@ use super::beside::{beside, bystanders};
 use super::cells::{Entry, Row, matched};
 use super::doubting::doubts;
 use super::pairing::{Paired, Scale, corrected, paired};
-use super::refusing::{CompareError, refuse, refuse_few_attempts, refuse_nothing_common};
+use super::refusing::{CompareError, refuse, refuse_few_attempts, refuse_nothing_common, refuse_void};
 use super::rules::outcomes::outcomes;
 use super::side::{Side, Unit, UnitKind};
 use super::table::{
@@ -28,6 +28,7 @@ const SIDES_ALL_TOLD: usize = 6;
 /// # Errors
 /// If there are not two sides of one workload with something in common.
 pub fn compare_sides(sides: Vec<Side>, options: &CompareOptions) -> Result<ComparedTable, CompareError> {
+    refuse_void(&sides)?;
     let (sides, mut left_out) = with_units(sides);
     let workloads = refuse(&sides, options)?;
     let mut matched = matched(&sides, &workloads, options);

@@ -10,6 +10,7 @@ use super::cells::{Row, TARGET};
 use super::side::{RowKey, Side, UnitKind};
 use super::table::{CompareOptions, ComparedWorkload, LeftOut};
 use crate::finding::words::joined;
+use crate::run::standing::Standing;
 use crate::run::values::RunQuantity;
 use crate::statistics::interval::ranks_and_shares::attempts_needed;
 
@@ -30,6 +31,20 @@ impl fmt::Display for CompareError {
 }
 
 impl Error for CompareError {}
+
+/// Refuses runs of which none repeated what its program did.
+///
+/// # Errors
+/// If there are runs, and all of them are void.
+pub(super) fn refuse_void(sides: &[Side]) -> Result<(), CompareError> {
+    let mut units = sides.iter().flat_map(|side| &side.units).peekable();
+    match units.peek().is_some() && units.all(|unit| unit.standing == Standing::Void) {
+        false => Ok(()),
+        true => Err(CompareError::NothingMeasured(
+            "all runs are void, since they did not repeat what their program did, and none says anything of its target: iolag show RUN says why".into(),
+        )),
+    }
+}
 
 /// What is compared, by name, each by its quantity.
 ///

@@ -114,14 +114,6 @@ impl RunAnalysis {
         self
     }
 
-    /// The same without what all runs of its campaign have in common, which is told of these together.
-    pub fn of_campaign(mut self) -> Self {
-        if let Self::Replay(replay) = &mut self {
-            replay.coverage = None;
-        }
-        self
-    }
-
     /// The run as one of copies at once, if that is what it is.
     pub fn of_copies<'a>(&'a self, record: &'a RunRecord) -> Option<CopiesRun<'a>> {
         match self {

@@ -162,6 +162,12 @@ impl RunRecord {
         self.coordinates.get(Self::COPY_TO).map(String::as_str)
     }
 
+    /// What people know by where it was made: its side, else its target.
+    pub fn place(&self) -> Option<&str> {
+        let named = ["side", "target"].into_iter().find_map(|name| self.coordinates.get(name));
+        named.or_else(|| Some(&self.targets.first()?.name)).map(String::as_str)
+    }
+
     /// As [`RunSpec::place_of`], of what the load asks in this stage.
     pub fn place_of(&self, stage: StageIndex, operation: Operation) -> Option<String> {
         let stage = self.stages.iter().find(|record| record.stage == stage)?;

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use iolag_analysis::compare::ComparedTable;
 use iolag_analysis::figure::Figures;
-use iolag_analysis::Recommendation;
+use iolag_analysis::{CopiesFigure, Recommendation};
 use iolag_model::{MemoryCourse, TraceTimeLine};
 
 use super::drawings::palette::PALETTE;
@@ -179,6 +179,17 @@ pub(crate) fn jobs_figure(told: &[Recommendation], number: usize) -> Result<Draw
     let size = FigureSize::Millimetres { width: PAGE_MM, height: FRAME_MM + PANEL_MM };
     let mut sheet = Sheet::of_page(size)?;
     jobs::draw(&mut sheet, told, &FigureSelection::default())?;
+    DrawnFigure::new(sheet, size, number)
+}
+
+/// The `number`th figure of a page: the time of a copy against copies.
+///
+/// # Errors
+/// If it cannot be drawn.
+pub(crate) fn curves_figure(curves: &[CopiesFigure], number: usize) -> Result<DrawnFigure, FigureError> {
+    let size = FigureSize::Millimetres { width: PAGE_MM, height: FRAME_MM + PANEL_MM };
+    let mut sheet = Sheet::of_page(size)?;
+    copies::draw(&mut sheet, curves, &FigureSelection::default())?;
     DrawnFigure::new(sheet, size, number)
 }
 

@@ -28,7 +28,9 @@ mod terminal;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub(crate) use draw::{DrawnFigure, comparison_figures, jobs_figure, memory_figure, trace_figure};
+pub(crate) use draw::{
+    DrawnFigure, comparison_figures, curves_figure, jobs_figure, memory_figure, trace_figure,
+};
 pub use draw::{FigureForm, VECTOR_POINTS_MAX, draw_comparison_figure, draw_figure, draw_history_figure};
 pub use error::FigureError;
 pub use kind::{FigureKind, FigureSource};

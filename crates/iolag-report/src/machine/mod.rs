@@ -13,8 +13,8 @@ pub use comparison_markdown::comparison_markdown;
 pub use csv::write_csv;
 pub use json::{
     write_baselines_json, write_batches_json, write_command_explanation_json, write_comparison_json,
-    write_explanation_json, write_history_json, write_json, write_list_json, write_notes_json,
-    write_recommendations_json,
+    write_copies_json, write_explanation_json, write_history_json, write_json, write_list_json,
+    write_notes_json, write_recommendations_json,
 };
 pub use live::{
     LIVE_SCHEMA, LiveDocument, LiveHistory, LiveLast, LiveProbe, LiveReading, LiveSeries, LiveView,

@@ -12,9 +12,14 @@ use crate::words::history::p_value;
 use crate::words::interval::{Known, Measure, with_ends};
 use crate::words::numbers::{NOTHING, percentage};
 
+/// What stands above.
+pub(crate) const HEADING: &str = "Time of a copy against copies at once";
+/// The names of the columns; the last is the times of runs.
+pub(crate) const COLUMNS: [&str; 4] = ["copies", "runs", "mean", "each run"];
+
 /// A sentence for each target, and all runs.
 pub fn copies_text(figures: &[CopiesFigure], width: usize, colour: Colour) -> String {
-    let mut text = format!("{}\n", colour.paint(Tone::Strong, "Time of a copy against copies at once"));
+    let mut text = format!("{}\n", colour.paint(Tone::Strong, HEADING));
     for figure in figures {
         text.push_str(&format!("{}\n", wrapped(&copies_sentence(figure), width, "  ")));
         text.push_str(&table(figure).render(colour));
@@ -108,22 +113,30 @@ fn slope_in_words(line: &CopiesLine) -> String {
 
 fn table(figure: &CopiesFigure) -> Table {
     let right = Side::Right;
-    let columns = columns([("  copies", right), ("runs", right), ("mean", right), ("each run", Side::Left)]);
+    let [copies, runs, mean, each] = COLUMNS;
+    let mut columns = columns([(copies, right), (runs, right), (mean, right), (each, Side::Left)]);
+    columns[0].0 = format!("  {copies}").into();
     let mut table = Table::new(vec![ColumnGroup { title: String::new(), columns }]);
     for level in &figure.levels {
-        let points = figure.points.iter().filter(|point| point.copies == level.copies);
-        let each = points.map(|point| {
-            let bound = if point.time.is_at_least { "≥ " } else { "" };
-            format!("{bound}{}", format_duration(point.time.median_ns))
-        });
-        table.row(vec![
-            Cell::new(format_count(u64::from(level.copies))),
-            Cell::new(format_count(level.runs)),
-            Cell::new(mean_in_words(level)),
-            Cell::toned(each.collect::<Vec<_>>().join(", "), Tone::Faint),
-        ]);
+        let [copies, runs, mean, each] = cells(figure, level);
+        table.row(vec![Cell::new(copies), Cell::new(runs), Cell::new(mean), Cell::toned(each, Tone::Faint)]);
     }
     table
+}
+
+/// The cells of a row.
+pub(crate) fn cells(figure: &CopiesFigure, level: &CopiesLevel) -> [String; COLUMNS.len()] {
+    let points = figure.points.iter().filter(|point| point.copies == level.copies);
+    let each = points.map(|point| {
+        let bound = if point.time.is_at_least { "≥ " } else { "" };
+        format!("{bound}{}", format_duration(point.time.median_ns))
+    });
+    [
+        format_count(u64::from(level.copies)),
+        format_count(level.runs),
+        mean_in_words(level),
+        each.collect::<Vec<_>>().join(", "),
+    ]
 }
 
 fn mean_in_words(level: &CopiesLevel) -> String {

@@ -19,6 +19,7 @@ pub use baselines::{BaselineContent, baseline_sentence, baselines_text};
 pub use batches::batches_text;
 pub use campaign::{CampaignRun, campaign_text};
 pub use comparison::comparison_text;
+pub(crate) use copies::{COLUMNS as CURVE_COLUMNS, HEADING as CURVES_HEADING, cells as curve_cells};
 pub use copies::{copies_sentence, copies_text};
 pub use explain::command::command_explanation_text;
 pub use explain::explanation_text;

@@ -19,7 +19,8 @@ pub struct List {}
 /// `iolag show`.
 #[derive(Debug, Args)]
 pub struct Show {
-    /// A run: its id, a part of it that no other has, `last`, or a path; or `history` for what was watched and imported
+    /// A run: its id, a part of it that no other has, `last`, or a path; `campaign:RUN` for what all runs of its campaign come to; or `history` for what was watched and
+    /// imported
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: String,
     /// Form of what is printed: text, csv, json, or md-workbench (metadata runs)
@@ -45,7 +46,8 @@ pub struct Show {
 /// `iolag report`.
 #[derive(Debug, Args)]
 pub struct Report {
-    /// Runs: ids, parts of ids that no other has, `last`, or paths; several are shown together; or `history` for what was watched [default: last]
+    /// Runs: ids, parts of ids that no other has, `last`, or paths, or `campaign:RUN` for all of a campaign; several are shown together; or `history` for what was watched
+    /// [default: last]
     #[arg(value_name = "RUN")]
     pub runs: Vec<String>,
     /// The file to write [default: iolag-report-RUN.html here]

@@ -312,8 +312,9 @@ fn copies_and_targets_are_a_campaign() {
     assert_eq!(done.code, Some(0), "{done:?}");
     let document: Value = serde_json::from_str(&done.stdout).unwrap();
     let runs = document.as_array().unwrap();
-    assert_eq!(runs.len(), 8);
-    for run in runs {
+    assert_eq!(runs.len(), 9);
+    assert_eq!(runs[8]["kind"], "time-against-copies");
+    for run in &runs[..8] {
         let copies = run["copies"].as_array().unwrap().len() as u64;
         assert_eq!(run["run"]["coordinates"]["copies"], copies.to_string());
         assert_eq!(run["judgement"]["over"], 0);
@@ -326,18 +327,102 @@ fn in_a_line(text: &str) -> String {
 }
 
 #[test]
-fn what_is_left_out_is_told_once_for_a_campaign_and_with_each_run_that_is_shown() {
+fn too_little_is_refused_before_anything_is_measured() {
     let scene = Scene::new();
-    let trace = trace_of(&scene, &(SMALL.to_owned() + "1 unlink(\"/site/a\") = 0\n"));
+    let trace =
+        trace_of(&scene, &format!("{SMALL}1 mkdir(\"/site/b\", 0777) = 0\n1 mkdir(\"/site/c\", 0777) = 0\n"));
+    fs::write(scene.target().join("a"), "12345").unwrap();
+    let target = scene.target().to_str().unwrap().to_owned();
+    let done = scene.run(&["replay", &trace, "--map", &format!("/site={target}"), "--copies", "1,2"]);
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert_says(
+        &done.stderr,
+        &[&target, "of less than 95 % every run is void", "what it changed is repeated with --allow-write"],
+    );
+    let elsewhere = trace_of(
+        &scene,
+        &format!("{SMALL}1 stat(\"/other/b\", {{st_mode=S_IFREG|0644, st_size=5, ...}}) = 0\n"),
+    );
+    let done = scene.run(&["replay", &elsewhere, "--map", &format!("/site={target}")]);
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert_says(&done.stderr, &["most of all 1 call (not mapped, as", "map more directories by the names"]);
+    assert_eq!(scene.run(&["show", "last"]).code, Some(3), "nothing was measured");
+}
+
+#[test]
+fn a_campaign_of_which_all_is_void_says_so_and_has_no_table_figure_or_comparison() {
+    let scene = Scene::new();
+    let trace = trace_of(&scene, SMALL);
+    let maps: Vec<String> = ["one", "two"]
+        .iter()
+        .map(|name| {
+            fs::create_dir(scene.target().join(name)).unwrap();
+            format!("/site={}", scene.target().join(name).display())
+        })
+        .collect();
+    let words =
+        ["replay", &trace, "--map", &maps[0], "--map", &maps[1], "--copies", "1,2", "--payload", "5s"];
+    let done = scene.run(&words);
+    assert_eq!(done.code, Some(4), "{done:?}");
+    let void = "All 4 runs are void, since less than 99 % of the calls came back as they did when the program was traced";
+    let told = in_a_line(&done.stdout);
+    assert_says(&told, &[void, "no number of copies is advised for jobs that compute for 5s"]);
+    assert!(!told.contains("objects per second"), "{told}");
+    assert_says(&in_a_line(&scene.run(&["show", "last"]).stdout), &[void]);
+    assert_says(&in_a_line(&scene.run(&["show", "campaign:last"]).stdout), &[void]);
+    let file = scene.path().join("x.svg").to_str().unwrap().to_owned();
+    for words in [&["plot", "--figure", "002-3", "last"][..], &["plot", "jobs", "last"]] {
+        let done = scene.run(&[words, &["-o", &file]].concat());
+        assert_eq!(done.code, Some(2), "{done:?}");
+        assert_says(&done.stderr, &[void]);
+    }
+    let compared = scene.run(&["compare", "campaign:last"]);
+    assert_eq!(compared.code, Some(3), "{compared:?}");
+    assert_says(&compared.stderr, &["all runs are void"]);
+}
+
+#[test]
+fn a_campaign_tells_each_run_in_short_and_its_end_again_and_again() {
+    let scene = Scene::new();
+    let trace = trace_of(&scene, SMALL);
     fs::write(scene.target().join("a"), "12345").unwrap();
     let map = format!("/site={}", scene.target().display());
-    let done = scene.run(&["replay", &trace, "--map", &map, "--repeat", "2"]);
-    let told = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_eq!(told.matches("This run is void").count(), 2, "{done:?}");
-    let left_out = "A copy repeats 6 of 7 calls on files that were traced (85.7 %); it leaves out 1 unlink";
-    assert_eq!(told.matches(left_out).count(), 1, "{done:?}");
-    let shown = scene.run(&["show", "last"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_eq!(shown.matches(left_out).count(), 1, "{shown}");
+    let page = scene.path().join("page.html");
+    let words = ["replay", &trace, "--map", &map, "--copies", "1,2,3", "--repeat", "3", "--payload", "5s"];
+    let done = scene.run(&[words.as_slice(), &["--report", page.to_str().unwrap()]].concat());
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert_eq!(done.stdout.matches("A copy repeats").count(), 1, "{}", done.stdout);
+    assert!(
+        done.stdout.contains(", 3 copies, repetition 2 (") && !done.stdout.contains("command"),
+        "{}",
+        done.stdout
+    );
+    let again = scene.run(&["show", "campaign:last"]);
+    assert_says(&again.stdout, &["Time of a copy against copies at once", "How many copies to run"]);
+    assert!(done.stdout.ends_with(&again.stdout), "{}\n---\n{}", done.stdout, again.stdout);
+    // What was asked then is asked again of one run, too.
+    assert_says(&scene.run(&["show", "last"]).stdout, &["How many copies to run"]);
+    let one = scene.path().join("again.html").to_str().unwrap().to_owned();
+    assert_eq!(scene.run(&["report", "campaign:last", "-o", &one]).code, Some(0));
+    for path in [page, one.into()] {
+        let page = fs::read_to_string(path).unwrap();
+        let places = [
+            "How many copies to run</h2>",
+            "Time of a copy against copies at once</h2>",
+            "Each run</h2>",
+            "<details><summary>",
+        ];
+        let places = places.map(|text| page.find(text).unwrap_or_else(|| panic!("{text}")));
+        assert!(places.is_sorted(), "{places:?}");
+        assert!(
+            page.contains("replayed by 1, 2 and 3 copies")
+                && page.contains("<summary>2 copies, repetition 3 (")
+        );
+    }
+    let file = scene.path().join("x.svg").to_str().unwrap().to_owned();
+    for words in [&["plot", "--figure", "002-3", "campaign:last"][..], &["plot", "jobs", "campaign:last"]] {
+        assert_eq!(scene.run(&[words, &["-o", &file]].concat()).code, Some(0));
+    }
 }
 
 #[test]

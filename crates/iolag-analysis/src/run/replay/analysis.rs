@@ -52,8 +52,8 @@ pub struct ReplayAnalysis {
     pub agreement: Agreement,
     /// Some of those that did not.
     pub disagreements: Vec<Disagreement>,
-    /// How much of the trace a copy repeats, if that is not told of a whole campaign.
-    pub coverage: Option<ReplayCoverage>,
+    /// How much of the trace a copy repeats.
+    pub coverage: ReplayCoverage,
     /// Why the run says nothing of the program, if it does not.
     pub void: Vec<Void>,
     /// The stages in which something was done, in their order.
@@ -97,7 +97,7 @@ pub(super) fn analyse_replay(run: &RunRecord, spec: &ReplaySpec, summaries: &Sum
         copies,
         agreement,
         disagreements: Vec::new(),
-        coverage: Some(spec.coverage.clone()),
+        coverage: spec.coverage.clone(),
         findings,
         footnotes,
         trust: trust.chain(summaries.unknown.trust()).collect(),

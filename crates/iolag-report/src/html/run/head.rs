@@ -1,8 +1,10 @@
 //! What stands first: title, the answer and where its figure will be, findings in sentences.
 
+use std::collections::BTreeSet;
+
 use iolag_analysis::figure::{Figures, RunFigures};
-use iolag_analysis::{Feeling, RunFindingKind, Severity, whatever_analysis};
-use iolag_model::{RunRecord, RunState, Trust};
+use iolag_analysis::{Feeling, RunFindingKind, Severity, joined, whatever_analysis};
+use iolag_model::{RunRecord, RunState, Trust, format_count};
 
 use super::report::{HtmlReport, ReportedRun};
 use crate::figure::FigureKind;
@@ -28,12 +30,33 @@ pub(super) fn title(report: &HtmlReport<'_>) -> String {
         runs => {
             let mut hosts: Vec<&str> = runs.iter().map(|run| run.record.environment.host.as_str()).collect();
             hosts.dedup();
+            let what = what_all_did(runs).map_or_else(String::new, |what| format!("{what}: "));
             match hosts[..] {
-                [host] => format!("{} runs on {host}", runs.len()),
-                _ => format!("{} runs on {} hosts", runs.len(), hosts.len()),
+                [host] => format!("{what}{} runs on {host}", runs.len()),
+                _ => format!("{what}{} runs on {} hosts", runs.len(), hosts.len()),
             }
         }
     }
+}
+
+/// `python3 replayed by 1, 2 and 4 copies`, if all of these are copies of one job.
+fn what_all_did(runs: &[ReportedRun<'_>]) -> Option<String> {
+    if !are_copies(runs) {
+        return None;
+    }
+    let titles: BTreeSet<String> =
+        runs.iter().map(|run| described(&run.record.spec.workload).title()).collect();
+    let copies: BTreeSet<u32> = runs.iter().map(|run| run.record.spec.clients).collect();
+    let last = copies.last()?;
+    let unit = if *last == 1 { "copy" } else { "copies" };
+    let copies = joined(copies.iter().map(|copies| format_count(u64::from(*copies))).collect());
+    let title = titles.first().filter(|_| titles.len() == 1)?;
+    Some(format!("{title} by {copies} {unit}"))
+}
+
+/// Whether all runs of a page are of copies of jobs, and there are several: their page begins with what they come to together.
+pub(super) fn are_copies(runs: &[ReportedRun<'_>]) -> bool {
+    runs.len() > 1 && runs.iter().all(|run| run.record.spec.workload.job_terms().is_some())
 }
 
 /// The state of a run and its answer.
@@ -122,6 +145,11 @@ pub(super) fn findings(run: &ReportedRun<'_>, page: &mut Markup) {
         }
         finding_list(&findings, page);
     }
+    to_know(trust, footnotes, page);
+}
+
+/// What is to be known before numbers are trusted, and of nearly every result.
+pub(super) fn to_know(trust: &[Trust], footnotes: &[String], page: &mut Markup) {
     if !trust.is_empty() {
         page.raw("<h4>Before you trust the numbers</h4>\n<ul class=\"findings\">\n");
         for Trust { doubt, advice } in trust {
@@ -135,7 +163,7 @@ pub(super) fn findings(run: &ReportedRun<'_>, page: &mut Markup) {
     }
 }
 
-fn finding_list(findings: &[FindingInWords<RunFindingKind>], page: &mut Markup) {
+pub(super) fn finding_list(findings: &[FindingInWords<RunFindingKind>], page: &mut Markup) {
     page.raw("<ul class=\"findings\">\n");
     let mut told: Vec<&str> = Vec::new();
     for finding in findings {

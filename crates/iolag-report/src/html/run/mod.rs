@@ -1,5 +1,6 @@
 //! The report on runs, in the order of the page: what stands first, bad moments, figures, tables, method.
 
+mod against;
 mod bad_moments;
 mod beside;
 mod copies;

@@ -16,6 +16,7 @@ pub(super) fn run_names(runs: &[&RunRecord]) -> Vec<String> {
     add(&mut names, targets(runs));
     add(&mut names, copies(runs));
     add(&mut names, of_metadata(runs, |run, _| counted(u64::from(run.spec.clients), "client", "clients")));
+    add(&mut names, of_copies(runs));
     let per_dataset = |objects| format!("{} per dataset", counted(objects, "object", "objects"));
     add(&mut names, of_metadata(runs, |_, objects| per_dataset(objects)));
     add(&mut names, runs.iter().map(|run| Some(format!("repetition {}", run.repetition))).collect());
@@ -53,6 +54,14 @@ const fn kind(run: &RunRecord) -> &'static str {
 fn of_metadata(runs: &[&RunRecord], words: impl Fn(&RunRecord, u64) -> String) -> Vec<Option<String>> {
     let of_run =
         |run: &&RunRecord| run.spec.workload.metadata().map(|spec| words(run, spec.precreated_objects));
+    runs.iter().map(of_run).collect()
+}
+
+/// How many copies of a job a run had.
+fn of_copies(runs: &[&RunRecord]) -> Vec<Option<String>> {
+    let of_run = |run: &&RunRecord| {
+        run.spec.workload.job_terms().map(|_| counted(u64::from(run.spec.clients), "copy", "copies"))
+    };
     runs.iter().map(of_run).collect()
 }
 

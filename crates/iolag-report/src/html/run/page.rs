@@ -4,10 +4,11 @@ use std::io::{self, Write};
 
 use iolag_analysis::figure::Figures;
 
+use super::against::against;
 use super::bad_moments::bad_moments;
 use super::beside::beside;
 use super::copies::copies;
-use super::head::{answer, findings, proof, title};
+use super::head::{answer, are_copies, finding_list, findings, proof, title, to_know};
 use super::jobs::jobs;
 use super::memory::memory;
 use super::method::{commands, configuration, method};
@@ -22,7 +23,7 @@ use crate::html::markup::Markup;
 use crate::text::sweep_table::{SweepColumn, SweepTable};
 use crate::text::table::Side;
 use crate::words::numbers::utc;
-use crate::workload::{Answer, judged};
+use crate::workload::{Answer, InCommon, all_void_sentence, judged};
 
 const SCRIPT: &str = include_str!("../../../../../web/dist/report.js");
 const STYLE: &str = include_str!("../../../../../web/dist/report.css");
@@ -41,7 +42,8 @@ pub fn write_html(report: &HtmlReport<'_>, figures: Figures, writer: &mut dyn Wr
     let answers: Vec<Answer<'_>> =
         runs.map(|(index, run)| Answer::of(run.analysis, figures.runs.get(index))).collect();
     write_static(report, &names, &figures, &answers, &mut page)?;
-    let proof = proof(&answers, &figures);
+    // Where the page begins with what copies come to together, that is what shows it.
+    let proof = if are_copies(report.runs) { None } else { proof(&answers, &figures) };
     writeln!(writer, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
     writeln!(writer, "<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">")?;
     writeln!(writer, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")?;
@@ -69,6 +71,9 @@ fn write_static(
     let is_alone = report.runs.len() == 1;
     if report.runs.is_empty() {
         page.raw("<p class=\"lede\">There is no run to report on.</p>\n");
+    }
+    if are_copies(report.runs) {
+        return write_copies(report, names, figures, answers, page);
     }
     // Whoever compares wants the comparison, and only then each run.
     if let Some(compared) = report.comparison {
@@ -118,7 +123,62 @@ fn write_static(
         subheading(is_alone, name, page);
         commands(run.record, page);
     }
-    page.raw("</section>\n</main>\n<footer>").text(&footer(report)).raw("</footer>\n</div>\n");
+    page.raw("</section>\n");
+    end(report, page);
+    Ok(())
+}
+
+fn end(report: &HtmlReport<'_>, page: &mut Markup) {
+    page.raw("</main>\n<footer>").text(&footer(report)).raw("</footer>\n</div>\n");
+}
+
+/// Runs of copies: what they come to together, and then each, folded.
+fn write_copies(
+    report: &HtmlReport<'_>,
+    names: &[String],
+    figures: &Figures,
+    answers: &[Answer<'_>],
+    page: &mut Markup,
+) -> io::Result<()> {
+    let runs: Vec<_> = report.runs.iter().map(|run| (run.record, run.analysis)).collect();
+    if let Some(void) = all_void_sentence(runs.iter().copied()) {
+        page.raw("<p class=\"lede\">").prose(&void).raw("</p>\n");
+    }
+    page.raw("</header>\n<main>\n");
+    jobs(&figures.jobs, page)?;
+    against(&figures.copies, page)?;
+    if let Some(compared) = report.comparison {
+        write_comparison(compared, page);
+    }
+    let InCommon { facts, findings: of_host, trust, footnotes } = InCommon::of(&runs);
+    page.raw("<section id=\"findings\"><h2>What all runs have in common</h2>\n");
+    for (name, value) in &facts {
+        page.raw("<p><strong>").raw(name).raw(".</strong> ").prose(value).raw("</p>\n");
+    }
+    if !of_host.is_empty() {
+        finding_list(&of_host, page);
+    }
+    to_know(&trust, &footnotes, page);
+    page.raw("</section>\n<section id=\"table\"><h2>Each run</h2>\n");
+    for (index, ((run, name), of_run)) in report.runs.iter().zip(names).zip(answers).enumerate() {
+        page.element("<details><summary>", name, "</summary>\n");
+        answer(run.record, of_run, page);
+        findings(run, page);
+        beside(judged(run.analysis).beside(), None, page);
+        if let Some(figures) = figures.runs.get(index) {
+            bad_moments(figures, Some("Bad moments"), page);
+        }
+        configuration(run, page);
+        table(run, name, page);
+        commands(run.record, page);
+        page.raw("</details>\n");
+    }
+    page.raw("</section>\n");
+    write_figures(report, names, page)?;
+    page.raw("<section id=\"method\"><h2>What was measured, and how</h2>\n");
+    report.runs.iter().take(1).for_each(|run| method(run, page));
+    page.raw("</section>\n");
+    end(report, page);
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 mod beside;
 mod comparison;
+mod copies;
 mod doubts;
 mod explanation;
 mod history;
@@ -9,6 +10,7 @@ mod jobs;
 pub(crate) mod run;
 
 pub use comparison::write_comparison_json;
+pub use copies::write_copies_json;
 pub use explanation::{write_command_explanation_json, write_explanation_json};
 pub use history::{write_batches_json, write_history_json, write_notes_json};
 pub use jobs::write_recommendations_json;

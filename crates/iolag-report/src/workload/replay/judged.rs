@@ -36,7 +36,7 @@ struct ReplayDocument<'a> {
     judgement: Option<CopiesJudgement>,
     agreement: Agreement,
     disagreements: &'a [Disagreement],
-    coverage: Option<&'a ReplayCoverage>,
+    coverage: &'a ReplayCoverage,
     void: &'a [Void],
     stages: &'a [StageAnalysis],
     findings: Vec<FindingInWords<RunFindingKind>>,
@@ -63,7 +63,7 @@ impl Judged for ReplayAnalysis {
     }
 
     fn facts(&self) -> Vec<(&'static str, String)> {
-        self.coverage.iter().map(|told| ("Repeated", repeated(self, told))).collect()
+        vec![("Repeated", repeated(self))]
     }
 
     fn rows(&self) -> Vec<Row<'_>> {
@@ -92,7 +92,7 @@ impl Judged for ReplayAnalysis {
             judgement: self.judgement,
             agreement: self.agreement,
             disagreements: &self.disagreements,
-            coverage: self.coverage.as_ref(),
+            coverage: &self.coverage,
             void: &self.void,
             stages: &self.stages,
             findings: self.findings(),

@@ -2,4 +2,7 @@
 
 mod described;
 mod judged;
-pub(crate) mod text;
+mod text;
+mod void;
+
+pub use void::{all_void_sentence, coverage_refusal};

@@ -23,9 +23,7 @@ pub(super) fn replay_text(analysis: &ReplayAnalysis, width: usize, colour: Colou
         text.push_str(&colour.paint(tone, &wrapped(&judged(judgement), width, "  ")));
         text.push('\n');
     }
-    if let Some(told) = &analysis.coverage {
-        text.push_str(&format!("{}\n", wrapped(&repeated(analysis, told), width, "  ")));
-    }
+    text.push_str(&format!("{}\n", wrapped(&repeated(analysis), width, "  ")));
     if let Some(TraceTable { title, rows, .. }) = disagreements(analysis) {
         text.push_str(&format!("{}\n", colour.paint(Tone::Strong, title)));
         for row in rows {
@@ -132,8 +130,8 @@ const fn void_in_words(void: Void) -> &'static str {
 }
 
 /// What a copy repeats; of copies that were ended it is told elsewhere what they did.
-pub(super) fn repeated(analysis: &ReplayAnalysis, of_trace: &ReplayCoverage) -> String {
-    let told = coverage(of_trace);
+pub(super) fn repeated(analysis: &ReplayAnalysis) -> String {
+    let told = coverage(&analysis.coverage);
     match analysis.copies.iter().all(|copy| copy.ending == CopyEnding::Ended) {
         true => told,
         false => told.replacen("A copy repeats", "A copy that comes to its end repeats", 1),
@@ -155,24 +153,6 @@ pub(super) fn coverage(coverage: &ReplayCoverage) -> String {
         }
     }
     text + "."
-}
-
-/// The same of a campaign's runs on these targets, once, or once for those that are alike.
-pub fn coverage_text<'a>(runs: impl Iterator<Item = (&'a str, &'a ReplayCoverage)>, width: usize) -> String {
-    let mut alike: Vec<(&ReplayCoverage, Vec<&str>)> = Vec::new();
-    for (target, told) in runs {
-        match alike.iter().position(|(known, _)| *known == told) {
-            Some(known) if alike[known].1.contains(&target) => {}
-            Some(known) => alike[known].1.push(target),
-            None => alike.push((told, vec![target])),
-        }
-    }
-    let place = |targets: &[&str]| match alike.len() {
-        1 => String::new(),
-        _ => format!("In {}: ", targets.join(", ")),
-    };
-    let told = |(told, targets): &(&ReplayCoverage, Vec<&str>)| place(targets) + &coverage(told);
-    alike.iter().map(|one| wrapped(&told(one), width, "  ") + "\n").collect()
 }
 
 fn left_out_in_words(left: &LeftOut) -> String {
@@ -216,10 +196,5 @@ mod tests {
             coverage(&some),
             "A copy repeats 9 499 of 10 000 calls on files that were traced (94.9 %); it leaves out 400 write (would change what is there, as /x), 101 ioctl (the trace tells too little of it, as /x)."
         );
-        let all = ReplayCoverage { traced: 5, repeated: 5, left_out: Vec::new() };
-        let told = "A copy repeats 5 of 5 calls on files that were traced (100 %).\n";
-        assert_eq!(coverage_text([("/a", &all), ("/b", &all), ("/a", &all)].into_iter(), 100), told);
-        let differ = coverage_text([("/a", &all), ("/b", &some), ("/c", &all)].into_iter(), 500);
-        assert!(differ.starts_with(&format!("In /a, /c: {told}In /b: A copy repeats 9 499 of")), "{differ}");
     }
 }

@@ -4,19 +4,19 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use iolag_analysis::figure::{SweepRun, sweep_figures};
-use iolag_analysis::{
-    MetadataAnalysis, Recommendation, RunAnalysis, analyse_metadata, analyse_run, copies_figures,
-};
+use iolag_analysis::{MetadataAnalysis, RunAnalysis, Summaries, analyse_metadata, analyse_run};
 use iolag_conduct::{
     Campaign, Conductor, Crew, ExitCode, Failure, PlannedRun, Stored, not_put_back, summarise, values_of,
 };
-use iolag_model::{RunId, RunRecord, RunState, counted, format_bytes, format_count, one_line};
-use iolag_report::{CampaignRun, StreamRun, campaign_text, copies_text, coverage_text, streams_text};
+use iolag_model::{
+    Detail, RunId, RunRecord, RunState, WorkloadSpec, counted, format_bytes, format_count, one_line,
+};
+use iolag_report::{CampaignRun, StreamRun, campaign_text, common_text, streams_text};
 use iolag_store::RunDirectory;
 use serde::{Deserialize, Serialize};
 
 use crate::args::Common;
-use crate::commands::runs::jobs;
+use crate::commands::runs::jobs::{self, OfCopies};
 use crate::commands::runs::selection::{FoundRun, FoundRuns, Selection};
 use crate::commands::runs::{opening, show};
 use crate::commands::{Located, refuse_running};
@@ -132,8 +132,8 @@ pub fn title(run: &PlannedRun) -> String {
         Crew::Copies => counted(clients, "copy", "copies"),
         Crew::Clients => counted(clients, "client", "clients"),
     };
-    let objects =
-        precreated_objects(run).map(|objects| format!(", {} objects per dataset", format_count(objects)));
+    let objects = precreated_objects(&run.point.spec.workload)
+        .map(|objects| format!(", {} objects per dataset", format_count(objects)));
     let blocks = run.point.spec.workload.stream();
     let blocks = blocks.map(|stream| format!(", blocks of {}", format_bytes(stream.block_bytes)));
     let copies = run.point.copied_to_side().map(|to| format!(", copies to {}", one_line(to)));
@@ -152,64 +152,64 @@ pub fn has_table(campaign: &Campaign) -> bool {
     campaign.runs.len() > 1 && campaign.runs.iter().any(|run| run.point.spec.workload.tree().is_none())
 }
 
-fn precreated_objects(run: &PlannedRun) -> Option<u64> {
-    Some(run.point.spec.workload.metadata()?.precreated_objects)
+fn precreated_objects(workload: &WorkloadSpec) -> Option<u64> {
+    Some(workload.metadata()?.precreated_objects)
 }
 
-/// What all runs of a replay have in common, and the runs side by side, of each workload by themselves: see [`campaign_text`], [`copies_text`] and [`streams_text`].
-pub fn text(runs: &[(&PlannedRun, &Stored)], look: Look) -> String {
-    let workload = |(run, _): &(&PlannedRun, &Stored)| run.point.spec.workload.name();
-    let of_workload = |runs: &[(&PlannedRun, &Stored)]| match runs {
+/// A run that is told beside others.
+pub type Told<'a> = (&'a RunRecord, &'a Summaries);
+
+/// Those that were just conducted.
+pub fn told<'a>(runs: &[(&'a PlannedRun, &'a Stored)]) -> Vec<Told<'a>> {
+    runs.iter().map(|(_, stored)| (&stored.record, &stored.summaries)).collect()
+}
+
+/// The runs side by side, of each workload by themselves: see [`campaign_text`], [`OfCopies::text`] and [`streams_text`].
+pub fn text(runs: &[Told<'_>], look: Look) -> String {
+    let of_workload = |runs: &[Told<'_>]| match runs {
         // Trees stand side by side in the comparison.
-        [(run, _), ..] if run.point.spec.workload.tree().is_some() => String::new(),
-        runs => text_of_one(runs, look),
+        [(record, _), ..] if record.spec.workload.tree().is_some() => String::new(),
+        [(record, _), ..] if record.spec.workload.job_terms().is_some() => of_copies(runs).text(look),
+        [(record, _), ..] if record.spec.workload.stream().is_some() => text_of_streams(runs, look),
+        runs => text_of_metadata(runs, look),
     };
-    let names: Vec<String> = runs.iter().map(|(run, _)| run.point.side.shown()).collect();
-    let replays = runs.iter().zip(&names).filter_map(|((_, stored), name)| {
-        Some((name.as_str(), &stored.record.spec.workload.replay()?.coverage))
-    });
-    let tables = runs.chunk_by(|one, other| workload(one) == workload(other)).map(of_workload);
-    coverage_text(replays, look.width) + &tables.collect::<String>()
+    let workload = |record: &RunRecord| record.spec.workload.name();
+    runs.chunk_by(|one, other| workload(one.0) == workload(other.0)).map(of_workload).collect()
 }
 
-fn text_of_one(runs: &[(&PlannedRun, &Stored)], look: Look) -> String {
-    let analyses: Vec<RunAnalysis> =
-        runs.iter().map(|(_, stored)| analyse_run(&stored.record, &stored.summaries)).collect();
-    let copies = runs.iter().zip(&analyses).filter_map(|((_, stored), run)| run.of_copies(&stored.record));
-    let figures = copies_figures(copies);
-    if !figures.is_empty() {
-        return copies_text(&figures, look.width, look.colour) + &text_of_jobs(runs, look);
+/// What copies come to together, if these are some.
+pub fn of_copies(runs: &[Told<'_>]) -> OfCopies {
+    let analyses = analysed(runs);
+    OfCopies::of(runs.iter().zip(&analyses).map(|((record, _), analysis)| (*record, analysis)))
+}
+
+/// What is to be known of all runs of copies, which is not told of each; nothing of others.
+pub fn in_common(runs: &[Told<'_>], look: Look) -> String {
+    if !runs.iter().all(|(record, _)| record.spec.workload.job_terms().is_some()) {
+        return String::new();
     }
-    match runs.iter().any(|(run, _)| run.point.spec.workload.stream().is_some()) {
-        true => text_of_streams(runs, &analyses, look),
-        false => text_of_metadata(runs, look),
-    }
+    let analyses = analysed(runs);
+    let runs: Vec<_> = runs.iter().map(|(record, _)| *record).zip(&analyses).collect();
+    common_text(&runs, look.width, look.colour)
 }
 
-/// How many copies of a job to run, if that was asked.
-pub fn text_of_jobs(runs: &[(&PlannedRun, &Stored)], look: Look) -> String {
-    jobs::text(&advised(runs), look)
+fn analysed(runs: &[Told<'_>]) -> Vec<RunAnalysis> {
+    runs.iter().map(|(record, summaries)| analyse_run(record, summaries)).collect()
 }
 
-fn advised(runs: &[(&PlannedRun, &Stored)]) -> Vec<Recommendation> {
-    let analyses: Vec<RunAnalysis> =
-        runs.iter().map(|(_, stored)| analyse_run(&stored.record, &stored.summaries)).collect();
-    jobs::told(runs.iter().zip(&analyses).map(|((_, stored), analysis)| (&stored.record, analysis)))
-}
-
-fn text_of_streams(runs: &[(&PlannedRun, &Stored)], analyses: &[RunAnalysis], look: Look) -> String {
-    let names: Vec<String> = runs.iter().map(|(run, _)| run.point.side.shown()).collect();
+fn text_of_streams(runs: &[Told<'_>], look: Look) -> String {
+    let (names, analyses) = (names(runs), analysed(runs));
     let mut rows = Vec::new();
-    for (((run, stored), analysis), target) in runs.iter().zip(analyses).zip(&names) {
-        if let (RunAnalysis::Stream(analysis), Some(spec)) = (analysis, run.point.spec.workload.stream()) {
+    for (((record, _), analysis), target) in runs.iter().zip(&analyses).zip(&names) {
+        if let (RunAnalysis::Stream(analysis), Some(spec)) = (analysis, record.spec.workload.stream()) {
             rows.push(StreamRun {
-                id: stored.record.id.as_str(),
+                id: record.id.as_str(),
                 target,
-                copy_to: run.point.copied_to_side(),
-                state: &stored.record.state,
-                clients: run.point.spec.clients,
+                copy_to: record.copy_to(),
+                state: &record.state,
+                clients: record.spec.clients,
                 block_bytes: spec.block_bytes,
-                repetition: run.repetition,
+                repetition: record.repetition,
                 analysis,
             });
         }
@@ -217,42 +217,42 @@ fn text_of_streams(runs: &[(&PlannedRun, &Stored)], analyses: &[RunAnalysis], lo
     streams_text(&rows, look.colour)
 }
 
-fn text_of_metadata(runs: &[(&PlannedRun, &Stored)], look: Look) -> String {
-    let names: Vec<String> = runs.iter().map(|(run, _)| run.point.side.shown()).collect();
+fn names(runs: &[Told<'_>]) -> Vec<String> {
+    runs.iter().map(|(record, _)| one_line(record.place().unwrap_or_default())).collect()
+}
+
+fn text_of_metadata(runs: &[Told<'_>], look: Look) -> String {
+    let names = names(runs);
     let analyses: Vec<MetadataAnalysis> =
-        runs.iter().map(|(_, stored)| analyse_metadata(&stored.record, &stored.summaries)).collect();
-    let swept: Vec<SweepRun<'_>> = runs
-        .iter()
-        .zip(&analyses)
-        .map(|((_, stored), analysis)| SweepRun { record: &stored.record, analysis })
-        .collect();
+        runs.iter().map(|(record, summaries)| analyse_metadata(record, summaries)).collect();
+    let swept: Vec<SweepRun<'_>> =
+        runs.iter().zip(&analyses).map(|((record, _), analysis)| SweepRun { record, analysis }).collect();
     let sweeps = sweep_figures(&swept);
     let rows: Vec<CampaignRun<'_>> = runs
         .iter()
         .zip(&analyses)
         .zip(&names)
-        .map(|(((run, stored), analysis), target)| CampaignRun {
-            id: stored.record.id.as_str(),
+        .map(|(((record, _), analysis), target)| CampaignRun {
+            id: record.id.as_str(),
             target,
-            clients: run.point.spec.clients,
-            precreated_objects: precreated_objects(run).unwrap_or_default(),
-            repetition: run.repetition,
+            clients: record.spec.clients,
+            precreated_objects: precreated_objects(&record.spec.workload).unwrap_or_default(),
+            repetition: record.repetition,
             stages: analysis.stages.clone(),
         })
         .collect();
     campaign_text(&rows, &sweeps, look.width, look.colour)
 }
 
-/// The documents of all runs, and of what is advised of them: one object for one, an array for several.
+/// The documents of all runs, of each with what its clients said, and of what copies come to together: one object for one, an array for several.
 ///
 /// # Errors
 /// If one cannot be serialised, which is a bug.
-pub fn json(runs: &[(&PlannedRun, &Stored)]) -> Result<Vec<u8>, Failure> {
+pub fn json(runs: &[Told<'_>], said: &[&[Detail]]) -> Result<Vec<u8>, Failure> {
     let mut documents = Vec::new();
-    for (_, stored) in runs {
-        let analysis = analyse_run(&stored.record, &stored.summaries).explained(&stored.details);
-        documents.push(show::json(&stored.record, &analysis)?);
+    for ((record, summaries), said) in runs.iter().zip(said) {
+        documents.push(show::json(record, &analyse_run(record, summaries).explained(said))?);
     }
-    documents.extend(jobs::document(&advised(runs))?);
+    documents.extend(of_copies(runs).documents()?);
     Ok(jobs::joined(documents))
 }

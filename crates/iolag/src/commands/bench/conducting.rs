@@ -11,8 +11,8 @@ use iolag_conduct::{
     Limits, PlannedRun, Repeating, Side, Stored, bystander, compare_campaign, conduct_campaign,
     leave_current_directory, unit_of_stored,
 };
-use iolag_model::{BystanderTask, DetailKind, RunId, counted};
-use iolag_report::comparison_text;
+use iolag_model::{BystanderTask, Detail, DetailKind, RunId, counted};
+use iolag_report::{Tone, brief_text, comparison_text};
 
 use crate::args::{BenchArguments, BenchPlaces, CampaignArguments, Common, HistoryPlace, MetadataForm};
 use crate::commands::bench::campaign::{self, GoneOn, resume};
@@ -66,17 +66,22 @@ pub fn conduct(
     done.sort_by_key(|(index, _, _)| (campaign.runs[*index].number, campaign.runs[*index].repetition));
     let runs: Vec<(&PlannedRun, &Stored)> =
         done.iter().map(|(index, stored, _)| (&campaign.runs[*index], *stored)).collect();
+    let told = campaign::told(&runs);
+    let said: Vec<&[Detail]> = runs.iter().map(|(_, stored)| stored.details.as_slice()).collect();
     let text = match options.format {
-        MetadataForm::Text if telling.has_table() => campaign::text(&runs, Look::of_terminal(common)),
+        MetadataForm::Text if telling.has_table() => campaign::text(&told, Look::of_terminal(common)),
         // One document, also for several runs.
-        MetadataForm::Json => String::from_utf8(campaign::json(&runs)?).map_err(Failure::bug)?,
-        MetadataForm::Text => campaign::text_of_jobs(&runs, Look::of_terminal(common)),
+        MetadataForm::Json => String::from_utf8(campaign::json(&told, &said)?).map_err(Failure::bug)?,
+        MetadataForm::Text => campaign::of_copies(&told).text(Look::of_terminal(common)),
         MetadataForm::MdWorkbench | MetadataForm::Csv => String::new(),
     };
     let units = runs.iter().map(|(planned, stored)| (*planned, unit_of_stored(stored)));
     let compared = compare_campaign(&campaign.runs, units);
-    let text = text + &comparison(compared.as_ref(), &runs, options, common);
-    let delivered = output::deliver(common, &text, Kept::Run, || campaign::json(&runs));
+    let mut text = text + &comparison(compared.as_ref(), &runs, options, common);
+    if telling.has_table() {
+        text.push_str(&campaign::in_common(&told, Look::of_terminal(common)));
+    }
+    let delivered = output::deliver(common, &text, Kept::Run, || campaign::json(&told, &said));
     if let Some(history) = &history {
         let stored: Vec<&Stored> = runs.iter().map(|(_, stored)| *stored).collect();
         code = code.max(remember::conducted(history, &stored, common));
@@ -207,12 +212,17 @@ impl Telling<'_> {
             return Ok(ExitCode::Fine);
         }
         let Stored { record, summaries, .. } = stored;
-        let mut analysis = analyse_run(record, summaries);
-        if self.has_table() {
-            analysis = analysis.of_campaign();
-        }
-        let text = show::rendered(record, summaries, &analysis, form, Look::of_terminal(self.common))?;
+        let analysis = analyse_run(record, summaries);
+        let look = Look::of_terminal(self.common);
         self.told += 1;
+        // What it has in common with the others is told once, at the end.
+        if self.has_table()
+            && let Some(brief) = brief_text(&analysis, look.width, look.colour)
+        {
+            let title = format!("{} ({})", campaign::title(run), record.id);
+            return Ok(output::print(&format!("{}\n{brief}\n", look.colour.paint(Tone::Strong, &title))));
+        }
+        let text = show::rendered(record, summaries, &analysis, form, look)?;
         Ok(match form {
             MetadataForm::Text if self.has_table() => {
                 output::print(&format!("{}\n{text}\n", campaign::title(run)))

@@ -1,6 +1,6 @@
 //! The benches: the table of them.
 
-mod campaign;
+pub(super) mod campaign;
 pub(super) mod conducting;
 mod metadata;
 mod set_up;

@@ -7,14 +7,13 @@ use std::ops::RangeInclusive;
 use iolag_analysis::figure::{Apart, FigureChoice, Figures};
 use iolag_conduct::{ExitCode, Failure, absolute};
 use iolag_model::{JobTerms, Phase, RunRecord, counted};
-use iolag_report::{FigureKind, FigurePreset, FigureSelection, draw_figure};
+use iolag_report::{FigureKind, FigurePreset, FigureSelection, all_void_sentence, draw_figure};
 
 use crate::args::{Common, Plot};
 use crate::commands::Located;
 use crate::commands::plot::asked::Asked;
 use crate::commands::runs::figures::{figures_of, form_of, with_figures};
-use crate::commands::runs::selection::Selection;
-use crate::commands::runs::{opening, show};
+use crate::commands::runs::{campaign, opening, show};
 use crate::guarded::{in_child, replace_by};
 use crate::output;
 
@@ -57,6 +56,11 @@ pub fn run(asked: &Asked<'_>, options: &Plot, common: &Common) -> Result<ExitCod
             refuse_unknown_clients(&record, &options.clients)?;
             runs.push(with_figures(&run, record, &choice).map_err(Failure::unusable)?);
         }
+        if matches!(kind, FigureKind::Jobs | FigureKind::Sweep)
+            && let Some(void) = all_void_sentence(runs.iter().map(|run| (&run.record, &run.analysis)))
+        {
+            return Err(Failure::usage(void));
+        }
         let (figures, _) = figures_of(runs);
         refuse_unknown_targets(&figures, &selection)?;
         let unknown: u64 = figures.runs.iter().map(|run| run.counts.unknown).sum();
@@ -73,16 +77,21 @@ pub fn run(asked: &Asked<'_>, options: &Plot, common: &Common) -> Result<ExitCod
     })
 }
 
-/// The runs that were named. Where a figure is over a campaign, one run stands for all of its campaign.
+/// The runs that were named, those of campaigns by their places. Where a figure is over a campaign, one run stands for all of it.
 fn sources(asked: &Asked<'_>, located: &Located) -> Result<Vec<String>, Failure> {
     let named = if asked.sources.is_empty() { &["last"][..] } else { &asked.sources };
-    match (named, &asked.preset) {
-        ([one], preset) if is_of_campaign(asked.kind, preset.as_ref()) => {
-            let (_, found) = Selection::of(located).campaign(one)?;
-            Ok(found.runs.iter().map(|run| run.path.display().to_string()).collect())
+    let is_of_campaign = named.len() == 1 && is_of_campaign(asked.kind, asked.preset.as_ref());
+    let mut runs = Vec::new();
+    for name in named {
+        match campaign::meant(name).or(is_of_campaign.then_some(*name)) {
+            None => runs.push((*name).to_owned()),
+            Some(run) => {
+                let found = campaign::runs_of(located, run)?;
+                runs.extend(found.runs.iter().map(|run| run.path.display().to_string()));
+            }
         }
-        _ => Ok(named.iter().map(|name| (*name).to_owned()).collect()),
     }
+    Ok(runs)
 }
 
 fn is_of_campaign(kind: FigureKind, preset: Option<&FigurePreset>) -> bool {

@@ -12,7 +12,8 @@ use iolag_conduct::{
     ReplayOptions, Whereabouts, absolute, ask_all_patiently, become_keeper, look_for_paths, plan_replay,
     replay_scope,
 };
-use iolag_model::{Nanoseconds, ReplayCoverage, counted, format_bytes, format_count, one_line};
+use iolag_model::{Nanoseconds, counted, format_bytes, format_count, one_line};
+use iolag_report::coverage_refusal;
 
 use self::places::Places;
 use crate::args::{BenchPlaces, Common, MetadataForm, Replay};
@@ -51,12 +52,12 @@ pub fn run(options: &Replay, common: &Common) -> Result<ExitCode, Failure> {
     for (target, looked) in places.targets.iter().zip(&looked) {
         let mut repetition = read.repetition.clone();
         looked.apply(&mut repetition);
-        tell_coverage(&repetition.coverage, &target.to_string(), common);
         if options.check {
             check(looked, &target.to_string(), common)?;
         }
         repeated.push(Repeated { target: target.clone(), repetition: Arc::new(repetition) });
     }
+    refuse_too_little(&repeated, common)?;
     let replay = ReplayOptions {
         trace: options.trace.clone(),
         base: places.base.clone(),
@@ -144,17 +145,20 @@ fn refuse_nothing(read: &ReadToRepeat, trace: &str, places: &Places) -> Result<(
     Ok(())
 }
 
-fn tell_coverage(coverage: &ReplayCoverage, target: &str, common: &Common) {
-    if !coverage.is_enough() {
-        output::notice(
-            common,
-            &format!(
-                "in {}, {} of {} calls on files that were traced are repeated: of less than 95 % every run is void",
-                one_line(target),
-                coverage.repeated,
-                coverage.traced
-            ),
-        );
+/// Of too little in every target no run would count; of some it is said.
+fn refuse_too_little(repeated: &[Repeated], common: &Common) -> Result<(), Failure> {
+    let is_enough = |repeated: &&Repeated| repeated.repetition.coverage.is_enough();
+    let (enough, less): (Vec<_>, Vec<_>) = repeated.iter().partition(is_enough);
+    let sentence = |repeated: &Repeated| {
+        let target = one_line(&repeated.target.to_string());
+        format!("in {target}, {}", coverage_refusal(&repeated.repetition.coverage))
+    };
+    match less.iter().max_by_key(|repeated| repeated.repetition.coverage.repeated) {
+        Some(most) if enough.is_empty() => Err(Failure::usage(sentence(most))),
+        _ => {
+            less.iter().for_each(|repeated| output::notice(common, &sentence(repeated)));
+            Ok(())
+        }
     }
 }
 

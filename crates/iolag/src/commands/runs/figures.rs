@@ -13,7 +13,7 @@ use iolag_report::{
 use iolag_store::{RunDirectory, StoreError};
 
 use crate::args::Common;
-use crate::commands::runs::jobs;
+use crate::commands::runs::jobs::OfCopies;
 use crate::guarded::{in_child, replace_by};
 use crate::look::Look;
 use crate::output;
@@ -58,7 +58,7 @@ pub fn figures_of(runs: Vec<RunWithFigures>) -> (Figures, Vec<(RunRecord, RunAna
         .collect();
     let sweeps = sweep_figures(&swept);
     let copies = copies_figures(runs.iter().filter_map(|run| run.analysis.of_copies(&run.record)));
-    let jobs = jobs::told(runs.iter().map(|run| (&run.record, &run.analysis)));
+    let jobs = OfCopies::of(runs.iter().map(|run| (&run.record, &run.analysis))).advised;
     let (figures, runs) = runs.into_iter().map(|run| (run.figures, (run.record, run.analysis))).unzip();
     (Figures { copies, jobs, ..Figures::new(figures, sweeps) }, runs)
 }

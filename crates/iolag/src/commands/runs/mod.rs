@@ -1,6 +1,7 @@
 //! The commands on stored runs.
 
 pub mod baseline;
+pub mod campaign;
 pub mod cleanup;
 pub mod export;
 pub mod figures;

@@ -12,7 +12,8 @@ use iolag_report::{HtmlReport, IncidentRun, ReportedRun, incident_text, write_ht
 use crate::args::{Common, Report};
 use crate::commands::history::page;
 use crate::commands::runs::figures::{RunWithFigures, figures_of, with_figures};
-use crate::commands::runs::opening;
+use crate::commands::runs::selection::FoundRuns;
+use crate::commands::runs::{campaign, opening};
 use crate::commands::{Located, trace};
 use crate::desktop::open;
 use crate::guarded::{in_child, replace_by};
@@ -30,7 +31,13 @@ pub fn run(options: &Report, common: &Common) -> Result<ExitCode, Failure> {
     let located = Located::of(common)?;
     in_child("report", || {
         let last = ["last".to_owned()];
-        let runs = open_all(&located, if options.runs.is_empty() { &last[..] } else { &options.runs })?;
+        let named = if options.runs.is_empty() { &last[..] } else { &options.runs };
+        let runs = open_all(&located, &whole(&located, named)?)?;
+        // Of one campaign that has several sides the page begins with their comparison.
+        let compared = match named {
+            [one] => campaign::meant(one).map(|run| compared(&located, run, common)).transpose()?.flatten(),
+            _ => None,
+        };
         let path = match &options.output {
             Some(path) => absolute(path),
             None => absolute(&default_path(&runs, options.incident)),
@@ -44,7 +51,7 @@ pub fn run(options: &Report, common: &Common) -> Result<ExitCode, Failure> {
             }
             replace_by(&path, "-o", |file| file.write_all(incident(&runs).as_bytes()))?;
         } else {
-            write(runs, None, title, (&path, "-o"))?;
+            write(runs, compared.as_ref(), title, (&path, "-o"))?;
         }
         tell(&path, common);
         if options.open { open(&path) } else { Ok(()) }
@@ -77,6 +84,33 @@ pub fn write_report_of(
 /// Says where the file is.
 fn tell(path: &Path, common: &Common) {
     output::notice(common, &format!("the report is in {}", path.display()));
+}
+
+/// The names of runs, those of campaigns replaced by all runs of them.
+fn whole(located: &Located, names: &[String]) -> Result<Vec<String>, Failure> {
+    let mut all = Vec::new();
+    for name in names {
+        match campaign::meant(name) {
+            None => all.push(name.clone()),
+            Some(run) => {
+                let FoundRuns { runs, complaints, may_belong, .. } = campaign::runs_of(located, run)?;
+                complaints.iter().chain(&may_belong).for_each(|sentence| output::complain(sentence));
+                all.extend(runs.iter().map(|run| run.path.display().to_string()));
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn compared(located: &Located, run: &str, common: &Common) -> Result<Option<ComparedTable>, Failure> {
+    let FoundRuns { runs, .. } = campaign::runs_of(located, run)?;
+    match campaign::comparison(located, run, &runs) {
+        Ok(table) => Ok(table),
+        Err(failure) => {
+            output::notice(common, &failure.sentence);
+            Ok(None)
+        }
+    }
 }
 
 fn open_all(located: &Located, names: &[String]) -> Result<Vec<RunWithFigures>, Failure> {

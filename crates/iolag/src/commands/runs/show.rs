@@ -1,9 +1,9 @@
 //! `iolag show`: the result of a stored run, computed again from its samples.
 
 use iolag_analysis::figure::{Figures, RunFigures};
-use iolag_analysis::{Recommendation, RunAnalysis, Summaries};
+use iolag_analysis::{RunAnalysis, Summaries};
 use iolag_conduct::{ExitCode, Failure, analyse_stored, summarise, summarise_with_figures};
-use iolag_model::RunRecord;
+use iolag_model::{JobTerms, RunRecord};
 use iolag_report::{
     FigureSelection, TerminalSize, run_text, show_head, terminal_ecdf, terminal_time_line, write_csv,
     write_json, write_md_workbench,
@@ -11,7 +11,8 @@ use iolag_report::{
 
 use crate::args::{Common, CopiesAsked, HISTORY, MetadataForm, Show};
 use crate::commands::runs::figures::one_series_each;
-use crate::commands::runs::{jobs, opening};
+use crate::commands::runs::jobs::{self, OfCopies};
+use crate::commands::runs::{campaign, opening};
 use crate::commands::{Located, trace};
 use crate::look::Look;
 use crate::output::{self, Printed};
@@ -39,12 +40,15 @@ pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
             refuse_of_trace(options)?;
             return trace::file::printed(&path, options.format, common, look);
         }
+        if let Some(run) = campaign::meant(&options.run) {
+            return campaign::shown(options, run, &located, common, look);
+        }
         let (run, mut record) = opening::open(&located, &options.run)?;
         if record.spec.workload.trace().is_some() {
             refuse_of_trace(options)?;
         }
         judge_by(options.asked, &mut record)?;
-        let (told, jobs_complaints) = advised(options, &located)?;
+        let (of_copies, copies_complaints) = of_campaign(options, &record, &located)?;
         let (summaries, figures) = if options.plot {
             let read = summarise_with_figures(&run, &record, &one_series_each());
             let (summaries, figures) = read.map_err(Failure::unusable)?;
@@ -54,23 +58,24 @@ pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
         };
         let analysis = analyse_stored(&run, &record, &summaries).map_err(Failure::unusable)?;
         let document = match common.json {
-            Some(_) => Some(with_document(json(&record, &analysis)?, &told)?),
+            Some(_) => Some(with_documents(json(&record, &analysis)?, &of_copies)?),
             None => None,
         };
         let mut text = match options.format {
-            MetadataForm::Json => with_document(json(&record, &analysis)?, &told)?,
+            MetadataForm::Json => with_documents(json(&record, &analysis)?, &of_copies)?,
             form => rendered(&record, &summaries, &analysis, form, look)?,
         };
         // These forms have no place for what is to be known besides.
         let is_bare = matches!(options.format, MetadataForm::Csv | MetadataForm::MdWorkbench);
         let unknown = summaries.unknown.trust().into_iter().filter(|_| is_bare);
         let unknown = unknown.map(|trust| format!("{}: {}", trust.doubt, trust.advice));
-        let complaints = unknown.chain(jobs_complaints).collect();
+        let complaints = unknown.chain(copies_complaints).collect();
         if let Some(figures) = figures {
             text.push_str(&terminal_figures(figures, look));
         }
-        if options.format == MetadataForm::Text && !told.is_empty() {
-            text.push_str(&format!("\n{}", jobs::text(&told, look)));
+        if options.format == MetadataForm::Text {
+            let together = of_copies.text(look);
+            text.push_str(&if together.is_empty() { together } else { format!("\n{together}") });
         }
         Ok(Printed { text, document, complaints, ..Printed::default() })
     })
@@ -104,17 +109,22 @@ pub fn judge_by(asked: CopiesAsked, record: &mut RunRecord) -> Result<(), Failur
     terms.flaw().map_or(Ok(()), |flaw| Err(Failure::usage(flaw)))
 }
 
-/// How many copies to run by the campaign of the run, if that was asked, with what is to be known of its other runs.
-fn advised(options: &Show, located: &Located) -> Result<(Vec<Recommendation>, Vec<String>), Failure> {
-    match options.asked {
-        CopiesAsked { payload: None, timeouts_at_most: None, .. } => Ok((Vec::new(), Vec::new())),
-        asked => jobs::of_campaign(located, &options.run, asked.terms()),
+/// What its campaign comes to, if a payload was said, now or then, with what is to be known of its other runs.
+fn of_campaign(
+    options: &Show,
+    record: &RunRecord,
+    located: &Located,
+) -> Result<(OfCopies, Vec<String>), Failure> {
+    let is_asked = |terms: &JobTerms| terms.payload_ns.is_some() || options.asked.timeouts_at_most.is_some();
+    match record.spec.workload.job_terms().is_some_and(is_asked) {
+        true => OfCopies::of_campaign(located, &options.run, options.asked.terms()),
+        false => Ok((OfCopies::default(), Vec::new())),
     }
 }
 
-/// The document of a run, and what is advised of its campaign.
-fn with_document(of_run: Vec<u8>, told: &[Recommendation]) -> Result<String, Failure> {
-    let documents = [of_run].into_iter().chain(jobs::document(told)?);
+/// The document of a run, and what its campaign comes to.
+fn with_documents(of_run: Vec<u8>, of_copies: &OfCopies) -> Result<String, Failure> {
+    let documents = [of_run].into_iter().chain(of_copies.documents()?);
     String::from_utf8(jobs::joined(documents.collect())).map_err(Failure::bug)
 }
 
