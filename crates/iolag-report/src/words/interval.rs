@@ -265,7 +265,8 @@ mod tests {
 
     /// What a reader takes the printed numbers for: value, low, high in the base unit of `measure`.
     fn read(text: &str) -> [f64; 3] {
-        let (value, rest) = text.split_once(" [").unwrap();
+        // What has no spread to be seen stands alone.
+        let Some((value, rest)) = text.split_once(" [") else { return [text.parse().unwrap(); 3] };
         let (ends, last) = rest.split_once(']').unwrap();
         let (low, high) = ends.split_once('–').unwrap();
         [value, low, high].map(|part| {

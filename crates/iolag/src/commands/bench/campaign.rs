@@ -11,14 +11,14 @@ use iolag_conduct::{
 use iolag_model::{
     Detail, RunId, RunRecord, RunState, WorkloadSpec, counted, format_bytes, format_count, one_line,
 };
-use iolag_report::{CampaignRun, StreamRun, campaign_text, common_text, streams_text};
+use iolag_report::{CampaignRun, StreamRun, campaign_text, common_text, streams_text, write_json};
 use iolag_store::RunDirectory;
 use serde::{Deserialize, Serialize};
 
 use crate::args::Common;
 use crate::commands::runs::jobs::{self, OfCopies};
+use crate::commands::runs::opening;
 use crate::commands::runs::selection::{FoundRun, FoundRuns, Selection};
-use crate::commands::runs::{opening, show};
 use crate::commands::{Located, refuse_running};
 use crate::look::Look;
 use crate::output;
@@ -251,7 +251,10 @@ fn text_of_metadata(runs: &[Told<'_>], look: Look) -> String {
 pub fn json(runs: &[Told<'_>], said: &[&[Detail]]) -> Result<Vec<u8>, Failure> {
     let mut documents = Vec::new();
     for ((record, summaries), said) in runs.iter().zip(said) {
-        documents.push(show::json(record, &analyse_run(record, summaries).explained(said))?);
+        let analysis = analyse_run(record, summaries).explained(said);
+        let mut document = Vec::new();
+        write_json(record, &analysis, &mut document).map_err(Failure::bug)?;
+        documents.push(document);
     }
     documents.extend(of_copies(runs).documents()?);
     Ok(jobs::joined(documents))

@@ -13,7 +13,7 @@ use crate::args::{Common, Plot};
 use crate::commands::Located;
 use crate::commands::plot::asked::Asked;
 use crate::commands::runs::figures::{figures_of, form_of, with_figures};
-use crate::commands::runs::{campaign, opening, show};
+use crate::commands::runs::{campaign, jobs, opening};
 use crate::guarded::{in_child, replace_by};
 use crate::output;
 
@@ -50,7 +50,7 @@ pub fn run(asked: &Asked<'_>, options: &Plot, common: &Common) -> Result<ExitCod
             let (run, mut record) = opening::open_measured(&located, &name, "figure")?;
             refuse_other_workload(asked, &record)?;
             if kind == FigureKind::Jobs {
-                show::judge_by(options.asked, &mut record)?;
+                jobs::judge_by(options.asked, &mut record)?;
                 refuse_without_payload(&record)?;
             }
             refuse_unknown_clients(&record, &options.clients)?;

@@ -11,8 +11,8 @@ use crate::commands::Located;
 use crate::commands::bench::campaign::{in_common, json, text};
 use crate::commands::compare::compared;
 use crate::commands::compare::parts::parts_of;
+use crate::commands::runs::jobs::judge_by;
 use crate::commands::runs::selection::{FoundRun, FoundRuns, Selection};
-use crate::commands::runs::show::judge_by;
 use crate::look::Look;
 use crate::output::Printed;
 

@@ -11,6 +11,7 @@ use iolag_report::{
 };
 use iolag_store::RunDirectory;
 
+use crate::args::CopiesAsked;
 use crate::commands::Located;
 use crate::commands::runs::selection::{FoundRuns, Selection};
 use crate::look::Look;
@@ -98,4 +99,17 @@ pub fn joined(mut documents: Vec<Vec<u8>>) -> Vec<u8> {
     }
     let all: Vec<_> = documents.iter().map(|document| document.trim_ascii_end()).collect();
     [b"[\n".as_slice(), &all.join(&b",\n"[..]), b"\n]\n"].concat()
+}
+
+/// From now on the copies of this run are judged on these terms, whichever it had; what was measured stays as it is.
+///
+/// # Errors
+/// If it is not of copies, or the terms do not go together.
+pub fn judge_by(asked: CopiesAsked, record: &mut RunRecord) -> Result<(), Failure> {
+    let Some(given) = asked.given() else { return Ok(()) };
+    let workload = record.spec.workload.name();
+    let refused = format!("{given} is for runs of iolag bench setup; {} is a {workload}", record.id);
+    let Some(terms) = record.spec.workload.job_terms_mut() else { return Err(Failure::usage(refused)) };
+    *terms = asked.terms().or(*terms);
+    terms.flaw().map_or(Ok(()), |flaw| Err(Failure::usage(flaw)))
 }

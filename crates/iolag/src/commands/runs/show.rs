@@ -9,9 +9,9 @@ use iolag_report::{
     write_json, write_md_workbench,
 };
 
-use crate::args::{Common, CopiesAsked, HISTORY, MetadataForm, Show};
+use crate::args::{Common, HISTORY, MetadataForm, Show};
 use crate::commands::runs::figures::one_series_each;
-use crate::commands::runs::jobs::{self, OfCopies};
+use crate::commands::runs::jobs::{self, OfCopies, judge_by};
 use crate::commands::runs::{campaign, opening};
 use crate::commands::{Located, trace};
 use crate::look::Look;
@@ -94,19 +94,6 @@ fn refuse_of_trace(options: &Show) -> Result<(), Failure> {
         "{asked} is for runs that were measured, and a trace has calls and no samples: iolag report {0} explains it, iolag export {0} writes the calls",
         options.run
     )))
-}
-
-/// From now on the copies of this run are judged on these terms, whichever it had; what was measured stays as it is.
-///
-/// # Errors
-/// If it is not of copies, or the terms do not go together.
-pub fn judge_by(asked: CopiesAsked, record: &mut RunRecord) -> Result<(), Failure> {
-    let Some(given) = asked.given() else { return Ok(()) };
-    let workload = record.spec.workload.name();
-    let refused = format!("{given} is for runs of iolag bench setup; {} is a {workload}", record.id);
-    let Some(terms) = record.spec.workload.job_terms_mut() else { return Err(Failure::usage(refused)) };
-    *terms = asked.terms().or(*terms);
-    terms.flaw().map_or(Ok(()), |flaw| Err(Failure::usage(flaw)))
 }
 
 /// What its campaign comes to, if a payload was said, now or then, with what is to be known of its other runs.
