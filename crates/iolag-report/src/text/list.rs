@@ -80,16 +80,21 @@ pub fn show_head(run: &RunRecord, colour: Colour) -> String {
             line("failed", reason);
         }
     }
-    let reason = match &run.state {
-        RunState::Incomplete { reason } | RunState::Recovered { reason } => format!(": {reason}"),
-        RunState::Running { .. } | RunState::Complete => String::new(),
-    };
-    line("state", &format!("{}{reason}", state_of(&run.state).0));
+    line("state", &state_in_words(&run.state));
     if let Some(rescue) = &run.rescue {
         let host = &run.environment.host;
         line("rescued", &format!("to {} on {host}: {}", rescue.place, rescue.cause));
     }
     text
+}
+
+/// `incomplete: interrupted (Ctrl-C)`
+pub(crate) fn state_in_words(state: &RunState) -> String {
+    let reason = match state {
+        RunState::Incomplete { reason } | RunState::Recovered { reason } => format!(": {reason}"),
+        RunState::Running { .. } | RunState::Complete => String::new(),
+    };
+    format!("{}{reason}", state_of(state).0)
 }
 
 fn state_and_place(run: &RunRecord, state: &str) -> String {

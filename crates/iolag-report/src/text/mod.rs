@@ -9,7 +9,7 @@ mod explain;
 pub(crate) mod findings;
 pub(crate) mod history;
 mod jobs;
-mod list;
+pub(crate) mod list;
 mod notes;
 pub(crate) mod sweep_table;
 pub(crate) mod table;

@@ -76,10 +76,6 @@ pub(crate) fn with_ends(measure: Measure, value: Known, [low, high]: [Known; 2])
             format!("{}{:.*}", known.mark(), unit.decimals, if amount == 0.0 { 0.0 } else { amount })
         };
         let [first, low, high] = [value, low, high].map(number);
-        // What has no spread to be seen stands alone.
-        if measure == Measure::Value && first == low && low == high {
-            return format!("{first}{}", after(unit.name));
-        }
         let first = first.replacen(value.mark(), &format!("{}{gap}", value.mark()), 1);
         return format!("{first} [{low}–{high}]{}", after(unit.name));
     }
@@ -265,8 +261,7 @@ mod tests {
 
     /// What a reader takes the printed numbers for: value, low, high in the base unit of `measure`.
     fn read(text: &str) -> [f64; 3] {
-        // What has no spread to be seen stands alone.
-        let Some((value, rest)) = text.split_once(" [") else { return [text.parse().unwrap(); 3] };
+        let (value, rest) = text.split_once(" [").unwrap();
         let (ends, last) = rest.split_once(']').unwrap();
         let (low, high) = ends.split_once('–').unwrap();
         [value, low, high].map(|part| {

@@ -254,7 +254,14 @@ fn standing_in_words(level: &JobLevel, answer: &JobAnswer) -> String {
 fn jobs_in_words(jobs: &JobRate) -> String {
     let known = Known::exactly;
     match jobs.interval {
-        Some([low, high]) => with_ends(Measure::Value, known(jobs.per_hour), [known(low), known(high)]),
+        Some([low, high]) => {
+            let told = with_ends(Measure::Value, known(jobs.per_hour), [known(low), known(high)]);
+            match told.split_once(' ') {
+                // What has no spread to be seen stands alone.
+                Some((own, ends)) if ends == format!("[{own}–{own}]") => own.to_owned(),
+                _ => told,
+            }
+        }
         None => amount_in_words(jobs.per_hour, Quantity::Value),
     }
 }
@@ -324,6 +331,13 @@ pub(crate) mod tests {
             "On /afs run 16 copies at once, for 7.80 [7.72–7.88] jobs per hour at an efficiency of 97 %. Of 16 and 21 none is shown to do over 5 % fewer \
              jobs than the best; 21 did the most, and 16 is the smallest that came as close to it. 0.2 [0–0.7] % of them time out."
         );
+    }
+
+    #[test]
+    fn a_spread_that_cannot_be_seen_is_not_told() {
+        let jobs = |interval| JobRate { per_hour: 12.0, interval, efficiency: 1.0, bound: JobBound::Slots };
+        let told = [Some([12.0, 12.0]), Some([11.5, 12.5]), None].map(|ends| jobs_in_words(&jobs(ends)));
+        assert_eq!(told, ["12.0", "12.0 [11.5–12.5]", "12.0"]);
     }
 
     #[test]

@@ -1,19 +1,26 @@
 //! Runs of copies as parts of their campaign: each in short, and once what is to be known of all.
 
 use iolag_analysis::{RunAnalysis, RunFindingKind, whatever_analysis};
-use iolag_model::{RunRecord, Trust, format_count, one_line};
+use iolag_model::{RunRecord, RunState, Trust, format_count, one_line};
 
 use super::beside::sentence::beside_sentence;
 use super::judged::judged;
 use crate::finding::in_words::FindingInWords;
 use crate::text::findings::{findings_text, footnotes_text, trust_text};
+use crate::text::list::state_in_words;
 use crate::text::table::{Colour, Tone, wrapped};
 
 /// What a run of copies comes to, and what was found in it; nothing of another run, which is told whole.
-pub fn brief_text(analysis: &RunAnalysis, width: usize, colour: Colour) -> Option<String> {
+pub fn brief_text(
+    record: &RunRecord,
+    analysis: &RunAnalysis,
+    width: usize,
+    colour: Colour,
+) -> Option<String> {
     let (RunAnalysis::Replay(_) | RunAnalysis::SetUp(_)) = analysis else { return None };
     let judged = judged(analysis);
-    let sentences = judged.sentence().into_iter().chain(judged.beside().map(beside_sentence));
+    let state = (record.state != RunState::Complete).then(|| one_line(&state_in_words(&record.state)));
+    let sentences = state.into_iter().chain(judged.sentence()).chain(judged.beside().map(beside_sentence));
     let told: String = sentences.map(|sentence| format!("{}\n", wrapped(&sentence, width, "  "))).collect();
     let own: Vec<_> = judged.findings().into_iter().filter(|finding| !is_of_host(finding)).collect();
     Some(told + &findings_text(None, &own, width, colour))

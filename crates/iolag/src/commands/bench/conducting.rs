@@ -217,7 +217,7 @@ impl Telling<'_> {
         self.told += 1;
         // What it has in common with the others is told once, at the end.
         if self.has_table()
-            && let Some(brief) = brief_text(&analysis, look.width, look.colour)
+            && let Some(brief) = brief_text(record, &analysis, look.width, look.colour)
         {
             let title = format!("{} ({})", campaign::title(run), record.id);
             return Ok(output::print(&format!("{}\n{brief}\n", look.colour.paint(Tone::Strong, &title))));

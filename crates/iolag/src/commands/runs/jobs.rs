@@ -88,7 +88,7 @@ impl OfCopies {
         if !self.advised.is_empty() {
             write_recommendations_json(&self.advised, &mut advised).map_err(Failure::bug)?;
         }
-        Ok([curves, advised].into_iter().filter(|document| !document.is_empty()).collect())
+        Ok([advised, curves].into_iter().filter(|document| !document.is_empty()).collect())
     }
 }
 

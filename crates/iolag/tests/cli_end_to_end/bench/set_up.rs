@@ -159,6 +159,7 @@ fn how_many_copies_to_run_is_told_and_asked_again() {
         (documents[0]["kind"].as_str(), documents[1]["kind"].as_str()),
         (Some("setup"), Some("recommendation"))
     );
+    assert_eq!(documents[2]["kind"], "time-against-copies");
     let told = &documents[1]["targets"][0];
     assert_eq!(told["question"]["payload_ns"].as_u64(), Some(3_600_000_000_000));
     assert_eq!(told["question"]["limit_ns"].as_u64(), Some(600_000_000_000), "as it was measured");
@@ -184,7 +185,7 @@ fn how_many_copies_to_run_is_told_and_asked_again() {
     let words = planned.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("there are 2 runs of 1 copy: measure three of each"), "{planned}");
     let alone = user.fine(&["show", "last"]).output;
-    assert!(!alone.contains("How many copies"), "{alone}");
+    assert!(alone.contains("How many copies"), "as it was measured: {alone}");
     user.fine(&[&SMALL[..], &["1", "--payload", "2h", "--report", "page.html"]].concat());
     let page = std::fs::read_to_string(user.path("page.html")).unwrap();
     assert!(page.contains("How many copies to run</h2>") && page.contains("there is 1 run of 1 copy"));
