@@ -91,6 +91,7 @@ fn replay(text: &str, directory: &Path, spec: &ReplaySpec) -> (DriveEnd, Vec<Sam
         caches: (CacheState::Asis, None),
         stages: Arc::from(stages),
         processors: ProcessorTimes::new(1, Still),
+        payload: None,
     };
     let recorded = Recorded::default();
     let end = run_copy(&copy, &Tasks(recorded.clone()), &Alone::default(), &MonotonicClock).unwrap();

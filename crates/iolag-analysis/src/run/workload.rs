@@ -103,11 +103,11 @@ impl RunAnalysis {
     pub fn of_copies<'a>(&'a self, record: &'a RunRecord) -> Option<CopiesRun<'a>> {
         match self {
             Self::SetUp(set_up) => {
-                Some(CopiesRun::of(record, &set_up.target, &set_up.copies, set_up.processors))
+                Some(CopiesRun::of(record, &set_up.target, &set_up.copies, set_up.processors, set_up.payload))
             }
             // What is no repetition says nothing of its program.
             Self::Replay(replay) if replay.void.is_empty() => {
-                Some(CopiesRun::of(record, &replay.target, &replay.copies, replay.processors))
+                Some(CopiesRun::of(record, &replay.target, &replay.copies, replay.processors, replay.payload))
             }
             _ => None,
         }

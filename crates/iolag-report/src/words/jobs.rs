@@ -2,8 +2,8 @@
 
 use iolag_analysis::history::{Quantity, amount_in_words};
 use iolag_analysis::{
-    JobAnswer, JobBound, JobLevel, JobRate, JobRefusal, JobStanding, JobTimeouts, Recommendation,
-    SAME_WITHIN, joined,
+    JobAnswer, JobBound, JobLevel, JobPayload, JobRate, JobRefusal, JobStanding, JobTimeouts, PayloadTimes,
+    Recommendation, SAME_WITHIN, joined,
 };
 use iolag_model::{Nanoseconds, counted, exact_duration, format_count, format_duration};
 
@@ -13,19 +13,33 @@ use super::numbers::{NOTHING, percentage};
 /// What stands above.
 pub(crate) const HEADING: &str = "How many copies to run";
 
-/// The names of the columns; all but the last are numbers.
-pub(crate) const COLUMNS: [&str; 8] =
-    ["copies", "runs", "set-up", "waits for", "time-outs", "jobs per hour", "efficiency", "as judged"];
+/// The names of the columns; all but the last are numbers. What payloads took stands there if they were really run.
+pub(crate) fn columns(told: &Recommendation) -> Vec<&'static str> {
+    let payload: &[&str] = if is_run(told) { &["payload", "of processors"] } else { &[] };
+    let ends = ["time-outs", "jobs per hour", "efficiency", "as judged"];
+    [&["copies", "runs", "set-up", "waits for"], payload, &ends].concat()
+}
+
+/// Whether payloads were really run, and not only told.
+const fn is_run(told: &Recommendation) -> bool {
+    told.question.payload_ns.is_none()
+}
 
 /// What is to be known of every recommendation.
 pub(crate) fn assumed(told: &Recommendation) -> String {
-    let payload = exact_duration(told.question.payload_ns);
+    let computes = match told.question.payload_ns {
+        Some(payload) => format!("computes for {} on a processor", exact_duration(payload)),
+        None => {
+            "computes as long as its payload, which was really run by each copy, took beside as many others"
+                .to_owned()
+        }
+    };
     let ended = match told.question.limit_ns {
         Some(limit) => format!("is lost if it is not set up after {}", exact_duration(limit)),
         None => "is never lost".to_owned(),
     };
     format!(
-        "A job sets itself up, {ended}, and then computes for {payload} on a processor; another takes its place at once. Copies were measured that begin \
+        "A job sets itself up, {ended}, and then {computes}; another takes its place at once. Copies were measured that begin \
          together, which is the worst that can be: jobs that follow each other set themselves up beside others that compute."
     )
 }
@@ -46,12 +60,51 @@ pub fn recommendation_sentence(told: &Recommendation) -> String {
             if let (None, Some(timeouts)) = (beyond, &level.timeouts) {
                 sentences.push(format!("{} % of them time out.", share_in_words(timeouts)));
             }
+            sentences.extend(failed_payloads(told));
             sentences.join(" ")
         }
         JobAnswer::Refused(refusal) => {
-            format!("On {target} no number of copies is advised, since {}.", refused(told, *refusal))
+            let refused =
+                format!("On {target} no number of copies is advised, since {}.", refused(told, *refusal));
+            let failed =
+                failed_payloads(told).filter(|_| !matches!(refusal, JobRefusal::PayloadsFail { .. }));
+            std::iter::once(refused).chain(failed).collect::<Vec<_>>().join(" ")
         }
     }
+}
+
+/// `Of 96 payloads 3 failed, and their jobs are not done.`
+fn failed_payloads(told: &Recommendation) -> Option<String> {
+    let payloads = || told.levels.iter().filter_map(|level| level.payload);
+    let failed: u64 = payloads().map(|payload| payload.failed).sum();
+    let all = failed + payloads().map(|payload| payload.done).sum::<u64>();
+    let jobs = if failed == 1 { "its job is" } else { "their jobs are" };
+    let payloads = counted(all, "payload", "payloads");
+    (failed > 0).then(|| format!("Of {payloads} {} failed, and {jobs} not done.", format_count(failed)))
+}
+
+/// `Then each that was set up ran its payload, for a mean of 2.01 s, which took 1.99 s of processors; 1 of 4 failed.`
+pub(crate) fn payload_sentence(payload: &PayloadTimes) -> String {
+    let all = payload.done + payload.failed;
+    let each = if all == 1 {
+        "it ran its payload, for"
+    } else {
+        "each that was set up ran its payload, for a mean of"
+    };
+    let failed = match (payload.failed, all) {
+        (0, _) => String::new(),
+        (1, 1) => ", and it failed".to_owned(),
+        (failed, all) => format!("; {} of {} failed", format_count(failed), format_count(all)),
+    };
+    format!(
+        "Then {each} {}, which took {} of processors{failed}.",
+        duration_in_words(payload.mean_ns),
+        duration_in_words(payload.processor_mean_ns)
+    )
+}
+
+fn duration_in_words(ns: f64) -> String {
+    format_duration(Nanoseconds(ns.max(0.0) as u64))
 }
 
 fn rate_in_words(jobs: &JobRate) -> String {
@@ -115,6 +168,10 @@ fn refused(told: &Recommendation, refusal: JobRefusal) -> String {
             "of {} some did not come to their ends, and no limit says when a job is given up: say it with --judge",
             counted(u64::from(copies), "copy", "copies")
         ),
+        JobRefusal::PayloadsFail { payloads } => format!(
+            "not one of {} came to a good end: run the command by itself, and mend that",
+            counted(payloads, "payload", "payloads")
+        ),
         JobRefusal::MoreCopies { copies } => format!(
             "{} did the most jobs{}, and more were not measured: measure up to {}",
             counted(u64::from(copies), "copy", "copies"),
@@ -164,18 +221,40 @@ fn seen_in_words(timeouts: &JobTimeouts) -> String {
 }
 
 /// The cells of a row.
-pub(crate) fn cells(level: &JobLevel, answer: &JobAnswer) -> [String; COLUMNS.len()] {
+pub(crate) fn cells(told: &Recommendation, level: &JobLevel) -> Vec<String> {
     let some = |text: Option<String>| text.unwrap_or_else(|| NOTHING.to_owned());
-    [
+    let before = [
         format_count(u64::from(level.copies)),
         format_count(level.runs),
-        some(level.set_up_ns.map(|ns| format_duration(Nanoseconds(ns.max(0.0) as u64)))),
+        some(level.set_up_ns.map(duration_in_words)),
         some(level.waits_for.map(|waits| waits.name().to_owned())),
+    ];
+    let payload = is_run(told).then(|| {
+        [
+            some(level.payload.map(|payload| payload_in_words(&payload))),
+            some(level.payload.map(|payload| duration_in_words(payload.processor_mean_ns))),
+        ]
+    });
+    let after = [
         some(level.timeouts.map(|timeouts| format!("{} %", share_in_words(&timeouts)))),
         some(level.jobs.map(|jobs| jobs_in_words(&jobs))),
         some(level.jobs.map(|jobs| format!("{} %", percentage(100.0 * jobs.efficiency)))),
-        standing_in_words(level, answer),
-    ]
+        standing_in_words(level, &told.answer),
+    ];
+    before.into_iter().chain(payload.into_iter().flatten()).chain(after).collect()
+}
+
+/// `2.01 [1.99–2.03] s, 3 of 24 failed`
+fn payload_in_words(payload: &JobPayload) -> String {
+    let known = Known::exactly;
+    let time = match payload.interval_ns {
+        Some([low, high]) => with_ends(Measure::Duration, known(payload.mean_ns), [known(low), known(high)]),
+        None => duration_in_words(payload.mean_ns),
+    };
+    match (payload.failed, payload.done + payload.failed) {
+        (0, _) => time,
+        (failed, all) => format!("{time}, {} of {} failed", format_count(failed), format_count(all)),
+    }
 }
 
 fn standing_in_words(level: &JobLevel, answer: &JobAnswer) -> String {
@@ -228,13 +307,14 @@ pub(crate) mod tests {
         let interval = Some([per_hour * 0.99, per_hour * 1.01]);
         let jobs = JobRate { per_hour, interval, efficiency: 0.971, bound: JobBound::Slots };
         let (runs, set_up_ns, timeouts) = (72, Some(41.2e9), Some(timeouts));
-        JobLevel { copies, runs, set_up_ns, timeouts, jobs: Some(jobs), waits_for: None, standing }
+        let (payload, waits_for) = (None, None);
+        JobLevel { copies, runs, set_up_ns, payload, timeouts, jobs: Some(jobs), waits_for, standing }
     }
 
     fn told(answer: JobAnswer) -> Recommendation {
         let limit = Some(Nanoseconds::from_seconds(600));
         let question = JobQuestion {
-            payload_ns: Nanoseconds::from_seconds(7200),
+            payload_ns: Some(Nanoseconds::from_seconds(7200)),
             limit_ns: limit,
             timeouts_at_most: 0.05,
         };
@@ -307,7 +387,8 @@ pub(crate) mod tests {
     #[test]
     fn rows_say_where_each_number_stands() {
         let told = of_the_study();
-        let rows: Vec<[String; 8]> = told.levels.iter().map(|level| cells(level, &told.answer)).collect();
+        let rows: Vec<Vec<String>> = told.levels.iter().map(|level| cells(&told, level)).collect();
+        assert_eq!(rows[0].len(), columns(&told).len());
         assert_eq!(
             rows[1],
             ["21", "72", "41.2 s", "–", "0.2 [0–0.7] %", "10.2 [10.1–10.3]", "97 %", "advised"]
@@ -322,8 +403,59 @@ pub(crate) mod tests {
             ..told.levels[0].clone()
         };
         assert_eq!(
-            cells(&nothing, &told.answer)[2..],
+            cells(&told, &nothing)[2..],
             ["–", "–", "–", "–", "–", "not enough known"].map(str::to_owned)
         );
+    }
+
+    #[test]
+    fn payloads_that_were_run_have_columns_of_their_own_and_failures_are_told() {
+        let mut told = of_the_study();
+        told.question.payload_ns = None;
+        let payload = JobPayload {
+            done: 1509,
+            failed: 3,
+            mean_ns: 2.01e9,
+            interval_ns: Some([1.99e9, 2.03e9]),
+            processor_mean_ns: 1.9e9,
+        };
+        told.levels[1].payload = Some(payload);
+        assert_eq!(columns(&told)[4..6], ["payload", "of processors"]);
+        let row = cells(&told, &told.levels[1]);
+        assert_eq!((row.len(), row[5].as_str()), (columns(&told).len(), "1.90 s"));
+        assert_eq!(row[4].replace(['\u{202f}', '\u{a0}'], " "), "2.01 [1.99–2.03] s, 3 of 1 512 failed");
+        assert_eq!(cells(&told, &told.levels[0])[4..6], ["–", "–"]);
+        let sentence = recommendation_sentence(&told).replace(['\u{202f}', '\u{a0}'], " ");
+        assert!(
+            sentence.ends_with(" Of 1 512 payloads 3 failed, and their jobs are not done."),
+            "{sentence}"
+        );
+        assert!(assumed(&told).contains("its payload, which was really run by each copy"));
+        told.answer = JobAnswer::Refused(JobRefusal::PayloadsFail { payloads: 9 });
+        let refused = recommendation_sentence(&told);
+        assert!(
+            refused.ends_with(
+                "since not one of 9 payloads came to a good end: run the command by itself, and mend that."
+            ),
+            "{refused}"
+        );
+    }
+
+    #[test]
+    fn of_a_run_it_is_told_what_payloads_took() {
+        let times = |done, failed| PayloadTimes { done, failed, mean_ns: 2e9, processor_mean_ns: 5e7 };
+        for (payload, expected) in [
+            (times(1, 0), "Then it ran its payload, for 2.00 s, which took 50.0 ms of processors."),
+            (
+                times(0, 1),
+                "Then it ran its payload, for 2.00 s, which took 50.0 ms of processors, and it failed.",
+            ),
+            (
+                times(3, 1),
+                "Then each that was set up ran its payload, for a mean of 2.00 s, which took 50.0 ms of processors; 1 of 4 failed.",
+            ),
+        ] {
+            assert_eq!(payload_sentence(&payload).replace(['\u{202f}', '\u{a0}'], " "), expected);
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use iolag_backend::{CacheMaker, Completion, Request, Session};
+use iolag_backend::{CacheMaker, Completion, Mark, Request, Session};
 use iolag_model::{FailureCode, Operation};
 use iolag_trace::{Ask, Item};
 use rustix::io::Errno;
@@ -13,6 +13,7 @@ use rustix::thread::{UnshareFlags, unshare_unsafe};
 use super::ask::{Answer, Call, close, unmap};
 use super::paths::Paths;
 use super::progress::Progress;
+use crate::payload::Payload;
 
 /// As the length of an edge: what others do is waited for, and nothing else done.
 pub(super) const ONLY_WAITS: u64 = 1;
@@ -53,6 +54,8 @@ pub(super) struct ReplaySession<'a> {
     /// Whether the task is to stop.
     is_stopped: &'a (dyn Fn() -> bool + Sync),
     caches: Option<Arc<dyn CacheMaker>>,
+    /// Of the first task.
+    payload: Option<Payload>,
     buffer: Vec<u8>,
     prepared: Option<Call<'a>>,
     left: Option<Answer>,
@@ -68,12 +71,13 @@ impl<'a> ReplaySession<'a> {
         fork: &'a Fork<'a>,
         is_stopped: &'a (dyn Fn() -> bool + Sync),
         caches: Option<Arc<dyn CacheMaker>>,
+        payload: Option<Payload>,
     ) -> Self {
         let bytes = items.iter().map(|item| item.ask.bytes()).max().unwrap_or(0);
         // Written to, so that no page of it is touched for the first time while the clock runs.
         let buffer = vec![0xff; usize::try_from(bytes).unwrap_or(usize::MAX)];
         let (prepared, left, said, told) = (None, None, None, 0);
-        Self { items, shared, fork, is_stopped, caches, buffer, prepared, left, said, told }
+        Self { items, shared, fork, is_stopped, caches, payload, buffer, prepared, left, said, told }
     }
 
     fn item(&self, request: &Request) -> Option<&'a Item> {
@@ -237,6 +241,9 @@ impl Session for ReplaySession<'_> {
     #[inline]
     fn execute(&mut self, request: &Request) -> Completion {
         let Some(call) = &self.prepared else {
+            if let (Operation::Payload, Some(payload)) = (request.operation, &mut self.payload) {
+                return payload.execute();
+            }
             return match (request.operation, &self.caches) {
                 (Operation::Edge, _) => self.edge(request),
                 (operation, Some(caches)) if operation.is_of_caches() => caches.make(operation),
@@ -257,6 +264,10 @@ impl Session for ReplaySession<'_> {
     }
 
     fn message(&mut self) -> Option<String> {
-        self.said.take()
+        self.said.take().or_else(|| self.payload.as_mut()?.message())
+    }
+
+    fn marks(&self) -> &[Mark] {
+        self.payload.as_ref().map_or(&[], Payload::marks)
     }
 }

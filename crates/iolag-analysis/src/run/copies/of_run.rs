@@ -2,6 +2,7 @@
 
 use iolag_model::{RunId, RunRecord, RunState};
 
+use super::payload::PayloadTimes;
 use super::time::CopyTime;
 use crate::run::surroundings::generator::processors_full;
 use crate::run::surroundings::processor_time::ProcessorShare;
@@ -27,15 +28,18 @@ pub struct CopiesRun<'a> {
     pub processors: Option<ProcessorShare>,
     /// The share of the time in which all processors were busy, whoever kept them so, if that is known.
     pub full: Option<f64>,
+    /// What each computed once it was set up, if that was really run.
+    pub payload: Option<PayloadTimes>,
 }
 
 impl<'a> CopiesRun<'a> {
-    /// Of a run on `target`, of whose copies these times are, which took so much of the processors.
+    /// Of a run on `target`, of whose copies these times are, which took so much of the processors, and then computed.
     pub fn of(
         record: &'a RunRecord,
         target: &'a str,
         times: &'a [CopyTime],
         processors: Option<ProcessorShare>,
+        payload: Option<PayloadTimes>,
     ) -> Self {
         Self {
             id: &record.id,
@@ -46,7 +50,9 @@ impl<'a> CopiesRun<'a> {
             state: &record.state,
             times,
             processors,
-            full: record.generator.as_ref().and_then(processors_full),
+            // Who computes keeps processors busy, which says nothing of setting up.
+            full: record.generator.as_ref().filter(|_| payload.is_none()).and_then(processors_full),
+            payload,
         }
     }
 }

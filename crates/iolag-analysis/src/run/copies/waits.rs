@@ -69,6 +69,7 @@ mod tests {
                 times: &[],
                 processors: processors.map(|processors| ProcessorShare { processors, most: 2 }),
                 full,
+                payload: None,
             };
             WaitsFor::of(&[run])
         };

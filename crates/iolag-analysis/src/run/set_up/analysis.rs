@@ -5,6 +5,7 @@ use iolag_model::{Operation, Phase, RunRecord, SetUpSpec, StageIndex, Trust};
 use crate::finding::of_runs::RunFinding;
 use crate::run::any_workload::{common_sightings, footnotes};
 use crate::run::beside::analysis::{BesideAnalysis, analyse_beside};
+use crate::run::copies::payload::PayloadTimes;
 use crate::run::copies::time::{CopiesJudgement, CopiesTime, CopyTime, copies_in, judge, median_of_copies};
 use crate::run::metadata::analysis::{host_busy, ring_waits};
 use crate::run::metadata::stage::{StageAnalysis, stage_analysis};
@@ -35,6 +36,8 @@ pub struct SetUpAnalysis {
     pub time: Option<CopiesTime>,
     /// What they took of the processors meanwhile, if that is known.
     pub processors: Option<ProcessorShare>,
+    /// What each computed then, if that was really run.
+    pub payload: Option<PayloadTimes>,
     /// Whether that is too long, if the user said what is.
     pub judgement: Option<CopiesJudgement>,
     /// The stages in which something was done, in their order.
@@ -64,9 +67,11 @@ pub struct SetUpCalls {
 pub(super) fn analyse_set_up(run: &RunRecord, spec: &SetUpSpec, summaries: &Summaries) -> SetUpAnalysis {
     let stages: Vec<StageAnalysis> =
         run.stages.iter().filter_map(|record| stage_analysis(record, summaries)).collect();
+    let payload = PayloadTimes::of(BENCHMARK, summaries);
     let copies = copies_in(BENCHMARK, spec.kill_after_ns, summaries);
     let mut findings = found_in_stages(&stages);
-    findings.extend(host_busy(run));
+    // Who computes is to keep processors busy.
+    findings.extend(payload.is_none().then(|| host_busy(run)).into_iter().flatten());
     findings.extend(ring_waits(summaries));
     findings.sort_by_key(|finding| finding.severity);
     let rows = stages.iter().flat_map(|stage| &stage.rows).map(|row| &row.summary);
@@ -81,6 +86,7 @@ pub(super) fn analyse_set_up(run: &RunRecord, spec: &SetUpSpec, summaries: &Summ
         beside: analyse_beside(run, summaries),
         time: median_of_copies(&copies),
         processors: ProcessorShare::of_copies(run, BENCHMARK, summaries),
+        payload,
         judgement: spec.terms.judge_ns.map(|limit_ns| judge(&copies, run.spec.clients, limit_ns)),
         copies,
         assumed: spec.assumed(),

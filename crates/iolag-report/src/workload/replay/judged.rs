@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use iolag_analysis::{
-    Agreement, CopiesJudgement, CopiesTime, CopyTime, Precision, ReplayAnalysis, RunFindingKind,
-    StageAnalysis, Void,
+    Agreement, CopiesJudgement, CopiesTime, CopyTime, PayloadTimes, Precision, ReplayAnalysis,
+    RunFindingKind, StageAnalysis, Void,
 };
 use iolag_model::{Nanoseconds, ReplayCoverage, RunRecord, Trust};
 use serde::Serialize;
@@ -31,6 +31,8 @@ struct ReplayDocument<'a> {
     tasks: u32,
     time: Option<CopiesTime>,
     copies: &'a [CopyTime],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payload: Option<PayloadTimes>,
     judgement: Option<CopiesJudgement>,
     agreement: Agreement,
     coverage: &'a ReplayCoverage,
@@ -81,6 +83,7 @@ impl Judged for ReplayAnalysis {
             tasks: self.tasks,
             time: self.time,
             copies: &self.copies,
+            payload: self.payload,
             judgement: self.judgement,
             agreement: self.agreement,
             coverage: &self.coverage,

@@ -6,6 +6,7 @@ use iolag_model::{LeftOut, ReplayCoverage, WhyLeftOut, counted, format_count, fo
 use crate::finding::run::in_words_each;
 use crate::text::findings::{findings_text, footnotes_text, trust_text};
 use crate::text::table::{Colour, Tone, wrapped};
+use crate::words::jobs::payload_sentence;
 use crate::workload::metadata::text::operations_table;
 use crate::workload::set_up::text::{ended, judged, spread};
 
@@ -52,6 +53,7 @@ pub(super) fn sentence(analysis: &ReplayAnalysis) -> String {
     sentences.push(agreed(analysis.agreement));
     sentences.extend(analysis.void.iter().map(|void| void_in_words(*void).to_owned()));
     sentences.extend(ended(&analysis.copies));
+    sentences.extend(analysis.payload.as_ref().map(payload_sentence));
     sentences.join(" ")
 }
 

@@ -6,6 +6,7 @@ use iolag_model::{Nanoseconds, Phase, counted, format_count, format_duration};
 use crate::finding::run::in_words_each;
 use crate::text::findings::{findings_text, footnotes_text, trust_text};
 use crate::text::table::{Colour, Tone, wrapped};
+use crate::words::jobs::payload_sentence;
 use crate::words::numbers::percentage;
 use crate::workload::metadata::text::operations_table;
 
@@ -60,6 +61,7 @@ pub(super) fn sentence(analysis: &SetUpAnalysis) -> String {
         format_count(calls.opens)
     )];
     sentences.extend(ended(&analysis.copies));
+    sentences.extend(analysis.payload.as_ref().map(payload_sentence));
     sentences.join(" ")
 }
 

@@ -26,7 +26,7 @@ pub fn told<'a>(
 pub fn of_campaign(
     located: &Located,
     name: &str,
-    asked: JobTerms,
+    asked: &JobTerms,
 ) -> Result<(Vec<Recommendation>, Vec<String>), Failure> {
     let (_, FoundRuns { runs, mut complaints, may_belong, .. }) = Selection::of(located).campaign(name)?;
     complaints.extend(may_belong);
@@ -34,7 +34,7 @@ pub fn of_campaign(
     for run in runs {
         let mut record = run.record;
         let Some(terms) = record.spec.workload.job_terms_mut() else { continue };
-        *terms = asked.or(*terms);
+        *terms = asked.clone().or(terms.clone());
         let directory = RunDirectory::open(&run.path).map_err(Failure::unusable)?;
         let summaries = summarise(&directory, &record).map_err(Failure::unusable)?;
         let analysis = analyse_stored(&directory, &record, &summaries).map_err(Failure::unusable)?;

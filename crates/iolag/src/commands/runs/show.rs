@@ -43,7 +43,7 @@ pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
         if record.spec.workload.trace().is_some() {
             refuse_of_trace(options)?;
         }
-        judge_by(options.asked, &mut record)?;
+        judge_by(&options.asked, &mut record)?;
         let (told, jobs_complaints) = advised(options, &located)?;
         let (summaries, figures) = if options.plot {
             let read = summarise_with_figures(&run, &record, &one_series_each());
@@ -95,20 +95,20 @@ fn refuse_of_trace(options: &Show) -> Result<(), Failure> {
 ///
 /// # Errors
 /// If it is not of copies, or the terms do not go together.
-pub fn judge_by(asked: CopiesAsked, record: &mut RunRecord) -> Result<(), Failure> {
+pub fn judge_by(asked: &CopiesAsked, record: &mut RunRecord) -> Result<(), Failure> {
     let Some(given) = asked.given() else { return Ok(()) };
     let workload = record.spec.workload.name();
     let refused = format!("{given} is for runs of iolag bench setup; {} is a {workload}", record.id);
     let Some(terms) = record.spec.workload.job_terms_mut() else { return Err(Failure::usage(refused)) };
-    *terms = asked.terms().or(*terms);
+    *terms = asked.asked_again()?.or(terms.clone());
     terms.flaw().map_or(Ok(()), |flaw| Err(Failure::usage(flaw)))
 }
 
 /// How many copies to run by the campaign of the run, if that was asked, with what is to be known of its other runs.
 fn advised(options: &Show, located: &Located) -> Result<(Vec<Recommendation>, Vec<String>), Failure> {
-    match options.asked {
+    match &options.asked {
         CopiesAsked { payload: None, timeouts_at_most: None, .. } => Ok((Vec::new(), Vec::new())),
-        asked => jobs::of_campaign(located, &options.run, asked.terms()),
+        asked => jobs::of_campaign(located, &options.run, &asked.asked_again()?),
     }
 }
 

@@ -8,15 +8,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::level::{JobLevel, JobStanding, Measured};
+use super::level::{JobLevel, JobStanding, Measured, SAME_WITHIN};
 use super::share::LimitVerdict;
 use super::slot::{JobBound, JobQuestion};
 use crate::run::copies::line::{BLOCKS_NEEDED, LEVELS_NEEDED};
 use crate::run::copies::of_run::CopiesRun;
 use crate::statistics::student::CONFIDENCE;
-
-/// Jobs per hour that are closer than this to the best are as good.
-pub const SAME_WITHIN: f64 = 0.05;
 
 /// What is said of the copies of a job on one target or side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -79,6 +76,11 @@ pub enum JobRefusal {
     NoEnd {
         /// How many copies.
         copies: u32,
+    },
+    /// Not one payload came to a good end.
+    PayloadsFail {
+        /// How many were run.
+        payloads: u64,
     },
     /// The most copies did the most jobs: even more may do more.
     MoreCopies {
@@ -205,6 +207,10 @@ fn part_from(best: usize, measured: &mut [Measured]) {
 }
 
 fn refuse_too_little(measured: &[Measured]) -> Result<(), JobRefusal> {
+    let payloads = || measured.iter().filter_map(|one| one.level.payload);
+    if payloads().any(|payload| payload.failed > 0) && payloads().all(|payload| payload.done == 0) {
+        return Err(JobRefusal::PayloadsFail { payloads: payloads().map(|payload| payload.failed).sum() });
+    }
     if measured.len() < LEVELS_NEEDED {
         return Err(JobRefusal::FewNumbers { numbers: measured.len() as u32 });
     }
@@ -248,6 +254,7 @@ mod tests {
     use iolag_model::{ClientId, Nanoseconds, RunId, RunState};
 
     use super::*;
+    use crate::run::copies::payload::PayloadTimes;
     use crate::run::copies::time::{CopyEnding, CopyTime};
 
     /// What a copy takes in seconds: of so many, in which repetition, which of them.
@@ -257,7 +264,7 @@ mod tests {
 
     fn question(payload_s: u64, limit_s: Option<u64>) -> JobQuestion {
         JobQuestion {
-            payload_ns: Nanoseconds::from_seconds(payload_s),
+            payload_ns: Some(Nanoseconds::from_seconds(payload_s)),
             limit_ns: limit_s.map(Nanoseconds::from_seconds),
             timeouts_at_most: 0.05,
         }
@@ -287,6 +294,7 @@ mod tests {
             times,
             processors: None,
             full: None,
+            payload: None,
         });
         recommendations(runs, question).remove(0)
     }
@@ -385,11 +393,86 @@ mod tests {
                 times: &times[4 - copies as usize..],
                 processors: None,
                 full: None,
+                payload: None,
             };
             (1..=3).flat_map(move |block| [2, 3, 4].map(|copies| of(copies, block))).collect::<Vec<_>>()
         };
         let told = recommendations(runs(&RunState::Complete), &question(60, None));
         assert_eq!(told[0].answer, JobAnswer::Refused(JobRefusal::NoEnd { copies: 4 }));
         assert!(recommendations(runs(&interrupted), &question(60, None)).is_empty());
+    }
+
+    const SECOND: f64 = 1e9;
+
+    /// On two processors: a set-up takes a second, and a payload two of a processor, which run in turn. Runs are 1 % apart.
+    fn recommended_by_payloads(levels: &[u32], failed: u64) -> Recommendation {
+        let id = RunId::new("20261128-000000", 1).unwrap();
+        let time = |copy| CopyTime {
+            client: ClientId(copy),
+            time_ns: Nanoseconds::from_seconds(1),
+            ending: CopyEnding::Ended,
+        };
+        let times: Vec<CopyTime> = (0..64).map(time).collect();
+        let run = |copies: u32, block: u32| CopiesRun {
+            id: &id,
+            target: "/afs",
+            block,
+            copies,
+            cpus: 2,
+            state: &RunState::Complete,
+            times: &times[..copies as usize],
+            processors: None,
+            full: None,
+            payload: Some(PayloadTimes {
+                done: u64::from(copies) - failed.min(copies.into()),
+                failed: failed.min(copies.into()),
+                mean_ns: f64::from(copies.max(2)) * SECOND * (0.98 + 0.01 * f64::from(block)),
+                processor_mean_ns: 2.0 * SECOND,
+            }),
+        };
+        let runs = (1..=3).flat_map(|block| levels.iter().map(move |copies| (*copies, block)));
+        let question = JobQuestion { payload_ns: None, limit_ns: None, timeouts_at_most: 0.05 };
+        recommendations(runs.map(|(copies, block)| run(copies, block)), &question).remove(0)
+    }
+
+    #[test]
+    fn what_payloads_took_beside_as_many_decides_and_its_luck_is_in_the_interval() {
+        let told = recommended_by_payloads(&[4, 8, 16, 32], 0);
+        // 4, 8, 16 and 32 do 4/5, 8/9, 16/17 and 32/33 jobs a second; two processors no more than 1.
+        let JobAnswer::Run { copies, best, plateau, .. } = &told.answer else { panic!("{told:?}") };
+        assert_eq!((*copies, *best, plateau.as_slice()), (16, 32, &[16, 32][..]));
+        let level = told.level(16).unwrap();
+        let jobs = level.jobs.unwrap();
+        assert!((jobs.per_hour - 16.0 / 17.0 * 3600.0).abs() < 1e-6, "{jobs:?}");
+        // 2 s of a processor for each of 16 slots: 16/17 jobs a second of 2 s, by 16.
+        assert!((jobs.efficiency - 2.0 / 17.0).abs() < 1e-9, "{jobs:?}");
+        assert_eq!(
+            (jobs.bound, told.level(32).unwrap().jobs.unwrap().bound),
+            (JobBound::Slots, JobBound::Processors)
+        );
+        // Three runs of 15.84, 16 and 16.16 s: 16 +- 4.3027 x 0.16 / sqrt(3), and the logarithm of jobs by a 17th of that.
+        let payload = level.payload.unwrap();
+        let [low, high] = payload.interval_ns.unwrap();
+        assert!(
+            (low / SECOND - 15.602_5).abs() < 1e-3 && (high / SECOND - 16.397_5).abs() < 1e-3,
+            "{payload:?}"
+        );
+        let [low, high] = jobs.interval.unwrap();
+        assert!((low - 3309.9).abs() < 0.2 && (high - 3468.4).abs() < 0.2, "{jobs:?}");
+        assert_eq!((payload.done, payload.failed, payload.processor_mean_ns), (48, 0, 2.0 * SECOND));
+        // The most do the most, and do not fill the processors.
+        let few = recommended_by_payloads(&[1, 2, 4], 0).answer;
+        assert_eq!(few, JobAnswer::Refused(JobRefusal::MoreCopies { copies: 4 }));
+    }
+
+    #[test]
+    fn jobs_whose_payloads_fail_are_not_done_and_without_any_nothing_is_advised() {
+        let told = recommended_by_payloads(&[4, 8, 16, 32], 2);
+        let jobs = told.level(4).unwrap().jobs.unwrap();
+        assert!((jobs.per_hour - 2.0 / 5.0 * 3600.0).abs() < 1e-6, "{jobs:?}");
+        // What failed has taken processors, too: 4 s for each that is done.
+        assert!((jobs.efficiency - 2.0 / 5.0 * 4.0 / 4.0).abs() < 1e-9, "{jobs:?}");
+        let none = recommended_by_payloads(&[1, 2, 4], 4).answer;
+        assert_eq!(none, JobAnswer::Refused(JobRefusal::PayloadsFail { payloads: 21 }));
     }
 }

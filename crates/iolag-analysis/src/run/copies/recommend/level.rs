@@ -1,13 +1,16 @@
 //! What the runs of one number of copies say of a node with so many slots.
 
-use iolag_model::Nanoseconds;
 use serde::{Deserialize, Serialize};
 
+use super::payload::JobPayload;
 use super::share::{JobTimeouts, LimitVerdict, timeouts};
-use super::slot::{JobBound, JobQuestion, JobsOfRun, jobs_by_processors, jobs_per_hour};
+use super::slot::{HOUR_NS, JobBound, JobQuestion, JobsOfRun, jobs_by_processors, jobs_per_hour};
 use crate::run::copies::line::{BLOCKS_NEEDED, Spread, mean};
 use crate::run::copies::of_run::CopiesRun;
 use crate::run::copies::waits::WaitsFor;
+
+/// Jobs per hour that are closer than this to the best are as good.
+pub const SAME_WITHIN: f64 = 0.05;
 
 /// One number of copies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,6 +21,9 @@ pub struct JobLevel {
     pub runs: u64,
     /// Mean time until a job is set up or lost, over the runs; absent if of one nobody knows.
     pub set_up_ns: Option<f64>,
+    /// What jobs computed then, if that was really run, and is what was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload: Option<JobPayload>,
     /// Jobs that were lost to the limit, if there is one.
     pub timeouts: Option<JobTimeouts>,
     /// What so many slots do; absent if of a run nobody knows.
@@ -76,29 +82,35 @@ impl Measured {
         let done = mean(known.iter().map(|run| run.done));
         let slot_ns = mean(known.iter().map(|run| run.slot_ns));
         let influence = |run: &JobsOfRun| run.done / done - run.slot_ns / slot_ns;
-        let by_processors = jobs_by_processors(cpus, question.payload_ns);
         let by_slots = jobs_per_hour(f64::from(copies), done, slot_ns);
-        let bound = if by_processors < by_slots { JobBound::Processors } else { JobBound::Slots };
+        // What a job that is done takes of processors; and up to what they bound jobs, since payloads that were run have waited for them.
+        let (processor_ns, from, at_most) = match question.payload_ns {
+            Some(told) => (told.0 as f64, 1.0, jobs_by_processors(cpus, told.0 as f64)),
+            None => (mean(known.iter().map(|run| run.processor_ns)) / done, 1.0 - SAME_WITHIN, f64::INFINITY),
+        };
+        let is_full = by_slots > from * jobs_by_processors(cpus, processor_ns);
+        let bound = if is_full { JobBound::Processors } else { JobBound::Slots };
         let spread = Spread::of(&known.iter().map(influence).collect::<Vec<_>>()).filter(|_| done > 0.0);
-        let per_hour = by_slots.min(by_processors);
+        let per_hour = by_slots.min(at_most);
         let rate = JobRate {
             per_hour,
-            interval: spread
-                .map(|spread| spread.interval().map(|end| (by_slots * end.exp()).min(by_processors))),
-            efficiency: efficiency(per_hour, copies, question.payload_ns),
+            interval: spread.map(|spread| spread.interval().map(|end| (by_slots * end.exp()).min(at_most))),
+            efficiency: if per_hour > 0.0 {
+                per_hour * processor_ns / HOUR_NS / f64::from(copies.max(1))
+            } else {
+                0.0
+            },
             bound,
         };
-        let influences = match bound {
-            JobBound::Slots if done > 0.0 => {
-                runs.iter().zip(&known).map(|(run, jobs)| (run.block, influence(jobs))).collect()
-            }
-            // Nothing of the luck of runs is in what processors bound.
-            _ => runs.iter().map(|run| (run.block, 0.0)).collect(),
-        };
+        // Nothing of the luck of runs is in what processors bound.
+        let moves = done > 0.0 && by_slots <= at_most;
+        let influence = |run: &JobsOfRun| if moves { influence(run) } else { 0.0 };
+        let influences = runs.iter().zip(&known).map(|(run, jobs)| (run.block, influence(jobs))).collect();
         let level = JobLevel {
             copies,
             runs: runs.len() as u64,
             set_up_ns: is_known.then(|| mean(known.iter().map(|run| run.set_up_ns))),
+            payload: JobPayload::of(runs).filter(|_| question.payload_ns.is_none()),
             timeouts: question.limit_ns.map(|_| timeouts(&known, question.timeouts_at_most)),
             jobs: is_known.then_some(rate),
             waits_for: WaitsFor::of(runs),
@@ -131,8 +143,4 @@ impl Measured {
             _ => f64::INFINITY,
         }
     }
-}
-
-fn efficiency(per_hour: f64, slots: u32, payload_ns: Nanoseconds) -> f64 {
-    per_hour * payload_ns.0 as f64 / super::slot::HOUR_NS / f64::from(slots.max(1))
 }

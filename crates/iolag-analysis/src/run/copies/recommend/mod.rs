@@ -2,5 +2,6 @@
 
 pub(crate) mod answer;
 pub(crate) mod level;
+pub(crate) mod payload;
 pub(crate) mod share;
 pub(crate) mod slot;

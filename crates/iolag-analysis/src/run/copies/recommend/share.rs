@@ -114,7 +114,15 @@ mod tests {
     use super::*;
 
     fn jobs(runs: usize, copies: u64, over: u64) -> Vec<JobsOfRun> {
-        let run = JobsOfRun { copies, over, undecided: 0, set_up_ns: 1.0, done: 1.0, slot_ns: 1.0 };
+        let run = JobsOfRun {
+            copies,
+            over,
+            undecided: 0,
+            set_up_ns: 1.0,
+            done: 1.0,
+            processor_ns: 0.0,
+            slot_ns: 1.0,
+        };
         vec![run; runs]
     }
 
