@@ -40,10 +40,10 @@ pub use run::copies::line::{
     BLOCKS_NEEDED, CopiesLine, CopiesShape, LEVELS_NEEDED, STRAIGHT_WITHIN, copies_line,
 };
 pub use run::copies::of_run::{CopiesRun, Pauses};
-pub use run::copies::recommend::answer::{
-    JobAnswer, JobRefusal, Recommendation, SAME_WITHIN, recommendations,
-};
-pub use run::copies::recommend::level::{JobLevel, JobRate, JobStanding};
+pub use run::copies::payload::PayloadTimes;
+pub use run::copies::recommend::answer::{JobAnswer, JobRefusal, Recommendation, recommendations};
+pub use run::copies::recommend::level::{JobLevel, JobRate, JobStanding, SAME_WITHIN};
+pub use run::copies::recommend::payload::JobPayload;
 pub use run::copies::recommend::setting::JobSetting;
 pub use run::copies::recommend::share::{JobTimeouts, LimitVerdict, Needed};
 pub use run::copies::recommend::slot::{JobBound, JobQuestion};

@@ -10,9 +10,14 @@ pub fn expecting_absence(inner: Box<dyn Session>) -> Box<dyn Session> {
     Box::new(ExpectingAbsence(inner))
 }
 
-struct ExpectingAbsence(Box<dyn Session>);
+/// The same of a session whose type is known, so that both are compiled into one.
+pub fn expecting_absence_in<S: Session + 'static>(inner: S) -> Box<dyn Session> {
+    Box::new(ExpectingAbsence(Box::new(inner)))
+}
 
-impl Session for ExpectingAbsence {
+struct ExpectingAbsence<S: ?Sized>(Box<S>);
+
+impl<S: Session + ?Sized> Session for ExpectingAbsence<S> {
     fn prepare(&mut self, request: &Request) {
         self.0.prepare(request);
     }

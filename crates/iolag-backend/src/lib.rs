@@ -27,7 +27,7 @@ mod tags;
 mod target;
 mod wrapper;
 
-pub use absence::expecting_absence;
+pub use absence::{expecting_absence, expecting_absence_in};
 pub use backend::{
     AsyncExecution, AsyncOpening, AsyncSession, Backend, BackendError, CacheMaker, Capabilities, CopyProgram,
     Copying, Description, InTree, Inventory, LaneSession, Leftover, OtherPlace, Place, ProgramFailure,

@@ -31,6 +31,7 @@ pub use bench::conducting::{CampaignAttendant, CampaignEnd, conduct_campaign};
 pub use bench::conductor::Conductor;
 pub use bench::metadata::plan::plan_metadata;
 pub use bench::options::{BenchOptions, CopyTo, Crew, Repeating, bystander};
+pub use bench::payload::finding::PayloadCommand;
 pub use bench::plan::plan_bench;
 pub use bench::replay::looking::{LookedAt, look_for_paths};
 pub use bench::replay::preparing::{Prepared, prepare_skeleton};

@@ -210,6 +210,10 @@ operations! {
     CopyShared = 233, "copy.shared", Harness;
     /// What the tasks of a replayed program have to do with each other: one begins another, waits for it, or executes a program.
     Edge = 234, "edge", Harness;
+    /// What the job of a copy computes once it is set up: a command, from being started to its end.
+    Payload = 235, "payload", Harness;
+    /// What the processors did for it: the duration is what they took for the command and all that it has waited for.
+    PayloadProcessorTime = 236, "payload.processor-time", Harness;
 }
 
 /// A name that is no operation.

@@ -103,6 +103,7 @@ fn replay_by(
         caches: (CacheState::Asis, None),
         stages: Arc::from(stages),
         processors: ProcessorTimes::new(1, Still),
+        payload: None,
     };
     let recorded = Recorded::default();
     let end = run_copy(&copy, &Tasks(recorded.clone()), &Alone::default(), &MonotonicClock).unwrap();

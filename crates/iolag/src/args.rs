@@ -26,7 +26,8 @@ use iolag_backend::redact;
 pub use bench::{BenchArguments, BenchPlaces, CampaignArguments};
 pub use check::{Check, Explain};
 pub use compare::{Compare, CompareForm, HistorySide, SAME_WITHIN, SideChoice, SideName, parse_side};
-pub use copies::{CopiesAsked, Replay, SetUp, SetUpCalls};
+pub(crate) use copies::parse_payload;
+pub use copies::{CopiesAsked, PayloadAsked, Replay, SetUp, SetUpCalls};
 pub use export::{Export, ExportForm};
 pub use history::{
     Batches, CommentMark, CorrelationMethod, HISTORY, HistoryCommand, HistoryMethod, HistoryPlace,

@@ -178,7 +178,8 @@ const NO_OPTION: [&str; 12] = [
 ];
 
 /// What users call what is called otherwise in files.
-const NAMES: [(&str, &str); 10] = [
+const NAMES: [(&str, &str); 11] = [
+    ("payload_command", "payload"),
     ("asked", "bystander"),
     ("rate_per_second", "bystander-rate"),
     ("quiet", "bystander-quiet"),

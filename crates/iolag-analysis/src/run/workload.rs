@@ -117,10 +117,12 @@ impl RunAnalysis {
     /// The run as one of copies at once, if that is what it is.
     pub fn of_copies<'a>(&'a self, record: &'a RunRecord) -> Option<CopiesRun<'a>> {
         match self {
-            Self::SetUp(set_up) => Some(CopiesRun::of(record, &set_up.target, &set_up.copies, set_up.work)),
+            Self::SetUp(set_up) => {
+                Some(CopiesRun::of(record, &set_up.target, &set_up.copies, set_up.work, set_up.payload))
+            }
             // What is no repetition says nothing of its program.
             Self::Replay(replay) if replay.void.is_empty() => {
-                Some(CopiesRun::of(record, &replay.target, &replay.copies, replay.work))
+                Some(CopiesRun::of(record, &replay.target, &replay.copies, replay.work, replay.payload))
             }
             _ => None,
         }

@@ -88,7 +88,7 @@ impl Node {
             Some(seconds) => Some(Nanoseconds::from_seconds(seconds)),
             None => None,
         };
-        JobQuestion { payload_ns: Nanoseconds::from_seconds(payload_s), limit_ns, timeouts_at_most }
+        JobQuestion { payload_ns: Some(Nanoseconds::from_seconds(payload_s)), limit_ns, timeouts_at_most }
     }
 
     const fn cpus(self) -> u32 {
@@ -164,7 +164,7 @@ impl Jobs {
     /// By the distribution of one copy of one run, over all luck: that is what jobs meet in the long run.
     fn true_level(&self, copies: u32) -> TrueLevel {
         let question = self.truth.question();
-        let payload = question.payload_ns.as_seconds();
+        let payload = question.payload_ns.map_or(0.0, Nanoseconds::as_seconds);
         let of_mean = |mean: f64| self.lost_and_waited(mean, question.limit_ns);
         let mean = self.truth.seconds(copies);
         let (calm, stormy, share) = (of_mean(mean), of_mean(STORM * mean), self.truth.storms());
@@ -211,6 +211,7 @@ impl Jobs {
             work: CopiesAtWork::default(),
             pauses: Pauses::None,
             full: None,
+            payload: None,
         });
         recommendations(copies_runs, &self.truth.question()).pop()
     }

@@ -10,6 +10,7 @@ use iolag_trace::Repetition;
 use crate::bench::differing::{differences, foreign_place, options};
 use crate::bench::options::{BenchOptions, Crew};
 use crate::bench::order::{Place, arranged};
+use crate::bench::payload::finding::PayloadCommand;
 use crate::bench::sides::Side;
 use crate::failure::Failure;
 
@@ -30,6 +31,8 @@ pub struct Point {
     pub doubt: Option<Trust>,
     /// What a replay asks.
     pub repetition: Option<Arc<Repetition>>,
+    /// What each copy runs once it is set up.
+    pub payload: Option<PayloadCommand>,
 }
 
 impl Point {

@@ -8,7 +8,7 @@ use iolag_analysis::Standing;
 use iolag_backend::{PlaceProof, Target};
 use iolag_model::{
     ClientId, ClientRecord, MonotonicClock, Order, ReplayTiming, RunId, RunRecord, RunSpec, TargetIndex,
-    TargetRecord, Trust, counted,
+    TargetRecord, Trust, counted, one_line,
 };
 use iolag_workload::workload;
 
@@ -20,6 +20,7 @@ use crate::bench::conductor::Conductor;
 use crate::bench::continuing::{positions, working_place};
 use crate::bench::measurer::{self, BenchAssignment};
 use crate::bench::options::Crew;
+use crate::bench::payload::finding::PayloadCommand;
 use crate::bench::room::refuse_too_little_space;
 use crate::bench::sides::mounted::SeenMounts;
 use crate::bench::sides::one_directory::refuse_one_directory;
@@ -164,11 +165,15 @@ pub fn conduct_campaign(
     Ok(end)
 }
 
-/// Says what will be executed around the runs that are left, once per side.
+/// Says what will be executed in the runs that are left, and around them once per side.
 fn announce(campaign: &Campaign, attendant: &mut dyn CampaignAttendant) {
     let mut told = BTreeSet::new();
     for (_, run) in campaign.left() {
         let side = &run.point.side;
+        let payload = run.point.payload.as_ref().map(PayloadCommand::shown);
+        if let Some(payload) = payload.filter(|payload| told.insert(payload.clone())) {
+            attendant.say(&format!("executed by each copy once it is set up: {}", one_line(&payload)));
+        }
         if let Some(commands) = side.announcement().filter(|_| told.insert(side.coordinate())) {
             attendant.say(&commands);
         }
@@ -283,6 +288,7 @@ impl Conducting<'_> {
             drop_command: options.drop_command.clone(),
             repetition: point.repetition.clone(),
             place_of_repetition: run.repetition.saturating_sub(1),
+            payload: point.payload.clone(),
         };
         let outlives = bench.ground() == Ground::WorkingPlace
             && assignment.target.semantics().place != PlaceProof::Process;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use iolag_backend::{
     Backend, BackendError, CacheMaker, Copying, InTree, OtherPlace, Session, SessionOptions, TagTable,
-    Target, Tree,
+    Target, Tree, expecting_absence_in,
 };
 use iolag_keeper::Exchange;
 use iolag_model::{
@@ -14,7 +14,7 @@ use iolag_model::{
 use iolag_trace::Repetition;
 use iolag_workload::{
     CachesClient, Client, ClientLoop, DriveEnd, DriveOptions, IfNotOpen, Job, LoadClient, Opened,
-    run_threads, workload,
+    PayloadAsker, PayloadSession, run_threads, workload,
 };
 
 use crate::placed::Placed;
@@ -47,6 +47,8 @@ pub(super) struct Floor<'a> {
     pub repetition: Option<&'a Repetition>,
     /// Which repetition of its campaign the run is, from 0.
     pub place_of_repetition: u32,
+    /// Who runs the payload of a copy, if it has one.
+    pub payload: Option<PayloadAsker>,
 }
 
 /// What the sessions of a bench are told, and what is made of each.
@@ -135,7 +137,12 @@ impl Floor<'_> {
 
     fn open(&self, sessions: &Sessions, options: &SessionOptions) -> Result<Opened, BackendError> {
         let Some(lanes) = sessions.lanes else {
-            return self.backend.open_session(options).map(sessions.through).map(Opened::Session);
+            let session = self.backend.open_session(options)?;
+            return Ok(Opened::Session(match &self.payload {
+                // That of a set-up. Only where there is a payload something stands between its calls and the clock: a comparison.
+                Some(asker) => expecting_absence_in(PayloadSession::new(session, asker.clone())),
+                None => (sessions.through)(session),
+            }));
         };
         let opened = self
             .backend
@@ -260,6 +267,7 @@ mod tests {
             place: &placed,
             repetition: None,
             place_of_repetition: 0,
+            payload: None,
         };
         let driven = floor.run(&Sessions::default(), |_| Idle);
         assert_eq!((driven, backend.tags.into_inner().unwrap()), (Ok(DriveEnd::Finished), vec![7, 7]));

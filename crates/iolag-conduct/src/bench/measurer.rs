@@ -14,6 +14,8 @@ use iolag_workload::{DriveEnd, can_unshare};
 
 use crate::bench::caches::{Making, Preparer, patience};
 use crate::bench::floor::Floor;
+use crate::bench::payload::finding::PayloadCommand;
+use crate::bench::payload::{beside_payload, prepare_payload};
 use crate::bench::{Benched, Ground, benched};
 use crate::calibration::calibrate;
 use crate::messages::{FromMeasurer, MeasurerEnd, make_place, tags_of_run, tell, tell_placed};
@@ -45,6 +47,8 @@ pub struct BenchAssignment {
     pub repetition: Option<Arc<Repetition>>,
     /// Which repetition of its campaign the run is, from 0.
     pub place_of_repetition: u32,
+    /// What a copy runs once it is set up.
+    pub payload: Option<PayloadCommand>,
 }
 
 /// The process of these clients.
@@ -79,8 +83,14 @@ fn measure_beside_the_first(
     prefault(assignment, clients, exchange);
     let backend = open(assignment)?;
     let bench = benched(&assignment.spec.workload).map_err(|failure| failure.sentence)?;
+    let payload = prepare_payload(assignment.payload.as_ref())?;
+    let measure = || {
+        beside_payload(payload, exchange, clients.start, |payload| {
+            bench.measure(&Floor { payload, ..floor(assignment, clients, backend.as_ref(), exchange) })
+        })
+    };
     if bench.ground() != Ground::WorkingPlace {
-        bench.measure(&floor(assignment, clients, backend.as_ref(), exchange))?;
+        measure()?;
         return Ok(MeasurerEnd { removed: true, ..MeasurerEnd::default() });
     }
     exchange.wait_until_noted(FIRST);
@@ -90,7 +100,7 @@ fn measure_beside_the_first(
         return Ok(end);
     }
     backend.expect_place(&assignment.place.expected());
-    bench.measure(&floor(assignment, clients, backend.as_ref(), exchange))?;
+    measure()?;
     Ok(end)
 }
 
@@ -124,6 +134,7 @@ fn floor<'a>(
         place: &assignment.place,
         repetition: assignment.repetition.as_deref(),
         place_of_repetition: assignment.place_of_repetition,
+        payload: None,
     }
 }
 
@@ -157,6 +168,7 @@ fn try_measure(
         (Ground::WorkingPlace, false) => Some(backend.reopen_place().map_err(sentence)?),
     };
     let caches = prepare_caches(assignment, bench, place.as_ref(), copy_to.as_deref())?;
+    let payload = prepare_payload(assignment.payload.as_ref())?;
     place.into_iter().for_each(|place| tell_placed(outbox, 0, place));
     prefault(assignment, clients, exchange);
     if let Some(remark) = shared_tables(backend.as_ref(), clients.len()) {
@@ -172,7 +184,10 @@ fn try_measure(
         let caches = making.map(|making| Arc::new(making) as Arc<dyn CacheMaker>);
         // Who serves ends when nobody can ask any more.
         let copy_to = copy_to.clone().map(|place| place as Arc<dyn OtherPlace>);
-        bench.measure(&Floor { copy_to, caches, ..floor(assignment, clients, backend.as_ref(), exchange) })
+        beside_payload(payload, exchange, clients.start, |payload| {
+            let floor = floor(assignment, clients, backend.as_ref(), exchange);
+            bench.measure(&Floor { copy_to, caches, payload, ..floor })
+        })
     })?;
     let copy_to = copy_to.as_deref().map(|backend| backend as &dyn Backend);
     let backends: Vec<&dyn Backend> = std::iter::once(backend.as_ref()).chain(copy_to).collect();

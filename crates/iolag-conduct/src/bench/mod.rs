@@ -13,6 +13,7 @@ mod measurer;
 pub(crate) mod metadata;
 pub(crate) mod options;
 mod order;
+pub(crate) mod payload;
 pub(crate) mod plan;
 pub(crate) mod replay;
 mod room;

@@ -1,8 +1,9 @@
 //! What is chosen of a bench, whatever its workload.
 
 use iolag_analysis::RUN_LOOKS;
-use iolag_model::{BystanderSpec, BystanderTask, CacheState, Nanoseconds, OnHang, Order, Stopping};
+use iolag_model::{BystanderSpec, BystanderTask, CacheState, JobTerms, Nanoseconds, OnHang, Order, Stopping};
 
+use crate::bench::payload::finding::PayloadCommand;
 use crate::bench::sides::Side;
 use crate::failure::Failure;
 
@@ -45,6 +46,8 @@ pub struct BenchOptions {
     pub caches: CacheState,
     /// What drops the caches of servers, for a shell.
     pub drop_command: Option<String>,
+    /// What each copy runs once it is set up, if that is a command.
+    pub payload: Option<PayloadCommand>,
     /// Who measures beside the load, if somebody is to.
     pub bystander: Option<BystanderSpec>,
     /// Where copies are made.
@@ -70,6 +73,7 @@ impl Default for BenchOptions {
             seed: 1,
             caches: CacheState::Asis,
             drop_command: None,
+            payload: None,
             bystander: None,
             copy_to: CopyTo::All,
             labels: Vec::new(),
@@ -84,6 +88,13 @@ impl BenchOptions {
             OnHang::Wait => self.give_up_after.unwrap_or(GIVE_UP_AFTER),
             OnHang::Continue | OnHang::Stop => self.deadline,
         }
+    }
+
+    /// What is asked of copies, with what they run.
+    pub(super) fn with_payload(&self, terms: &JobTerms) -> Result<JobTerms, Failure> {
+        let payload_command = self.payload.as_ref().map(PayloadCommand::shown);
+        let terms = JobTerms { payload_command, ..terms.clone() };
+        terms.flaw().map_or(Ok(terms), |flaw| Err(Failure::usage(flaw)))
     }
 
     pub(super) fn is_swept(&self) -> bool {

@@ -71,6 +71,7 @@ pub fn plan_bench<V>(
                     crew: options.crew,
                     doubt,
                     repetition: None,
+                    payload: options.payload.clone(),
                 };
                 let to_all = options.copy_to == CopyTo::All;
                 let destinations =

@@ -22,7 +22,7 @@ use crate::messages::MeasurerEnd;
 /// # Errors
 /// As [`plan_bench`], and if the set-up cannot be.
 pub fn plan_set_up(options: BenchOptions, spec: &SetUpSpec, limits: &Limits) -> Result<Campaign, Failure> {
-    spec.terms.flaw().map_or(Ok(()), |flaw| Err(Failure::usage(flaw)))?;
+    let spec = SetUpSpec { terms: options.with_payload(&spec.terms)?, ..spec.clone() };
     let workload = |(): &(), copies| {
         spec.validate(copies).map_err(|error| error.to_string())?;
         Ok(WorkloadSpec::SetUp(spec.clone()))

@@ -59,7 +59,9 @@ fn reason(summaries: &[Summary], counts: impl Fn(ErrorClass) -> bool) -> Option<
     let failed = summaries
         .iter()
         .filter(|summary| !is_ping || summary.key.operation == Operation::Probe)
-        .filter(|summary| !summary.key.operation.is_of_caches())
+        .filter(|summary| {
+            !summary.key.operation.is_of_caches() && summary.key.operation != Operation::Payload
+        })
         .filter(|summary| target_failed(summary, &counts));
     let (mut attempts, mut failures) = (0, 0);
     let mut classes: BTreeMap<String, u64> = BTreeMap::new();

@@ -3,7 +3,8 @@
 use iolag_analysis::Recommendation;
 
 use super::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, wrapped};
-use crate::words::jobs::{COLUMNS, HEADING, assumed, cells, recommendation_sentence};
+use crate::words::jobs::{HEADING, cells, columns, recommendation_sentence};
+use crate::words::setting::assumed;
 
 /// A sentence and a table for each target; nothing without any.
 pub fn recommendations_text(told: &[Recommendation], width: usize, colour: Colour) -> String {
@@ -20,14 +21,15 @@ pub fn recommendations_text(told: &[Recommendation], width: usize, colour: Colou
 }
 
 fn table(told: &Recommendation) -> Table {
-    let side = |place| if place + 1 == COLUMNS.len() { Side::Left } else { Side::Right };
-    let columns = COLUMNS.iter().enumerate().map(|(place, name)| match place {
+    let names = columns(told);
+    let side = |place| if place + 1 == names.len() { Side::Left } else { Side::Right };
+    let columns = names.iter().enumerate().map(|(place, name)| match place {
         0 => (format!("  {name}").into(), side(place)),
         _ => ((*name).into(), side(place)),
     });
     let mut table = Table::new(vec![ColumnGroup { title: String::new(), columns: columns.collect() }]);
     for level in &told.levels {
-        table.row(cells(level, &told.answer).map(Cell::new).to_vec());
+        table.row(cells(told, level).into_iter().map(Cell::new).collect());
     }
     table
 }

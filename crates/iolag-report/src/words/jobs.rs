@@ -2,59 +2,28 @@
 
 use iolag_analysis::history::{Quantity, amount_in_words};
 use iolag_analysis::{
-    JobAnswer, JobBound, JobLevel, JobRate, JobRefusal, JobSetting, JobStanding, JobTimeouts, Needed,
+    JobAnswer, JobBound, JobLevel, JobPayload, JobRate, JobRefusal, JobStanding, JobTimeouts, Needed,
     Recommendation, SAME_WITHIN, joined,
 };
-use iolag_model::{Nanoseconds, counted, format_count, format_duration};
+use iolag_model::{counted, format_count};
 
 use super::interval::{Known, Measure, with_ends};
-use super::numbers::{NOTHING, percentage, typed_duration};
+use super::numbers::{NOTHING, percentage};
+use super::payload::{duration_in_words, failed_payloads};
 
 /// What stands above.
 pub(crate) const HEADING: &str = "How many copies to run";
 
-/// The names of the columns; all but the last are numbers.
-pub(crate) const COLUMNS: [&str; 8] =
-    ["copies", "runs", "set-up", "waits for", "time-outs", "jobs per hour", "efficiency", "as judged"];
-
-/// What is to be known of every recommendation; nothing without any.
-pub(crate) fn assumed(told: &[Recommendation]) -> String {
-    let Some(first) = told.first() else { return String::new() };
-    let payload = typed_duration(first.question.payload_ns);
-    let ended = match first.question.limit_ns {
-        Some(limit) => format!("is lost if it is not set up after {}", typed_duration(limit)),
-        None => "is never lost".to_owned(),
-    };
-    let setting = told.iter().map(|one| one.setting).max().unwrap_or(JobSetting::NotKnown);
-    let is_counted = told.iter().flat_map(|one| &one.levels).all(|level| level.processor_ns.is_some());
-    let of_processors = match is_counted {
-        true => {
-            "Of processors set-ups take what copies did; what the program itself would compute in them is not counted."
-        }
-        false => "What set-ups take of processors was not recorded, and is not counted.",
-    };
-    format!(
-        "A job sets itself up, {ended}, and then computes for {payload} on a processor; another takes its place at once. {of_processors} {}",
-        setting_in_words(setting)
-    )
+/// The names of the columns; all but the last are numbers. What payloads took stands there if they were really run.
+pub(crate) fn columns(told: &Recommendation) -> Vec<&'static str> {
+    let payload: &[&str] = if is_run(told) { &["payload", "of processors"] } else { &[] };
+    let ends = ["time-outs", "jobs per hour", "efficiency", "as judged"];
+    [&["copies", "runs", "set-up", "waits for"], payload, &ends].concat()
 }
 
-const fn setting_in_words(setting: JobSetting) -> &'static str {
-    match setting {
-        JobSetting::Together => {
-            "Copies were measured that begin together, which is the worst that can be: jobs that follow each other set themselves up beside others that compute."
-        }
-        JobSetting::ShortPayload => {
-            "Copies were measured that begin together. The payload is less than ten times as long as a set-up, so that jobs that follow each other set \
-             themselves up beside as many others, which begin at any time: it may be worse than this, and better."
-        }
-        JobSetting::Apart => {
-            "Copies were measured that begin apart, each beside fewer others than it would be if all began together: it may be worse than this."
-        }
-        JobSetting::NotKnown => {
-            "Whether copies began together was not recorded: jobs that follow each other may be slower than this, and faster."
-        }
-    }
+/// Whether payloads were really run, and not only told.
+const fn is_run(told: &Recommendation) -> bool {
+    told.question.payload_ns.is_none()
 }
 
 /// `On /afs run 21 copies at once, for 10.2 [10.1–10.3] jobs per hour at an efficiency of 97 %. That is 3.1 % fewer than 24 copies do, …`
@@ -73,10 +42,15 @@ pub fn recommendation_sentence(told: &Recommendation) -> String {
             if let (None, Some(timeouts)) = (beyond, &level.timeouts) {
                 sentences.push(format!("{} % of them time out.", share_in_words(timeouts)));
             }
+            sentences.extend(failed_payloads(told));
             sentences.join(" ")
         }
         JobAnswer::Refused(refusal) => {
-            format!("On {target} no number of copies is advised, since {}.", refused(told, *refusal))
+            let refused =
+                format!("On {target} no number of copies is advised, since {}.", refused(told, *refusal));
+            let failed =
+                failed_payloads(told).filter(|_| !matches!(refusal, JobRefusal::PayloadsFail { .. }));
+            std::iter::once(refused).chain(failed).collect::<Vec<_>>().join(" ")
         }
     }
 }
@@ -141,6 +115,10 @@ fn refused(told: &Recommendation, refusal: JobRefusal) -> String {
         JobRefusal::NoEnd { copies } => format!(
             "of {} some did not come to their ends, and no limit says when a job is given up: say it with --judge",
             counted(u64::from(copies), "copy", "copies")
+        ),
+        JobRefusal::PayloadsFail { payloads } => format!(
+            "not one of {} came to a good end: run the command by itself, and mend that",
+            counted(payloads, "payload", "payloads")
         ),
         JobRefusal::MoreCopies { copies } => format!(
             "{} did the most jobs{}, and more were not measured: measure up to {}",
@@ -217,18 +195,40 @@ fn seen_in_words(timeouts: &JobTimeouts, at_most: &str) -> String {
 }
 
 /// The cells of a row.
-pub(crate) fn cells(level: &JobLevel, answer: &JobAnswer) -> [String; COLUMNS.len()] {
+pub(crate) fn cells(told: &Recommendation, level: &JobLevel) -> Vec<String> {
     let some = |text: Option<String>| text.unwrap_or_else(|| NOTHING.to_owned());
-    [
+    let before = [
         format_count(u64::from(level.copies)),
         format_count(level.runs),
-        some(level.set_up_ns.map(|ns| format_duration(Nanoseconds(ns.max(0.0) as u64)))),
+        some(level.set_up_ns.map(duration_in_words)),
         some(level.waits_for.map(|waits| waits.name().to_owned())),
+    ];
+    let payload = is_run(told).then(|| {
+        [
+            some(level.payload.map(|payload| payload_in_words(&payload))),
+            some(level.payload.map(|payload| duration_in_words(payload.processor_mean_ns))),
+        ]
+    });
+    let after = [
         some(level.timeouts.map(|timeouts| format!("{} %", share_in_words(&timeouts)))),
         some(level.jobs.map(|jobs| jobs_in_words(&jobs))),
         some(level.jobs.map(|jobs| format!("{} %", percentage(100.0 * jobs.efficiency)))),
-        standing_in_words(level, answer),
-    ]
+        standing_in_words(level, &told.answer),
+    ];
+    before.into_iter().chain(payload.into_iter().flatten()).chain(after).collect()
+}
+
+/// `2.01 [1.99–2.03] s, 3 of 24 failed`
+fn payload_in_words(payload: &JobPayload) -> String {
+    let known = Known::exactly;
+    let time = match payload.interval_ns {
+        Some([low, high]) => with_ends(Measure::Duration, known(payload.mean_ns), [known(low), known(high)]),
+        None => duration_in_words(payload.mean_ns),
+    };
+    match (payload.failed, payload.done + payload.failed) {
+        (0, _) => time,
+        (failed, all) => format!("{time}, {} of {} failed", format_count(failed), format_count(all)),
+    }
 }
 
 fn standing_in_words(level: &JobLevel, answer: &JobAnswer) -> String {
@@ -275,9 +275,12 @@ fn share_in_words(timeouts: &JobTimeouts) -> String {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use iolag_analysis::JobSetting;
     use iolag_analysis::{JobQuestion, LimitVerdict, Needed, ShareInterval};
+    use iolag_model::Nanoseconds;
 
     use super::*;
+    use crate::words::setting::assumed;
 
     fn timeouts(over: u64, copies: u64, [low, high]: [f64; 2], verdict: LimitVerdict) -> JobTimeouts {
         let interval = ShareInterval { low, high };
@@ -288,14 +291,14 @@ pub(crate) mod tests {
         let interval = Some([per_hour * 0.99, per_hour * 1.01]);
         let jobs = JobRate { per_hour, interval, efficiency: 0.971, bound: JobBound::Slots };
         let (runs, set_up_ns, processor_ns, timeouts) = (72, Some(41.2e9), Some(2e9), Some(timeouts));
-        let (jobs, waits_for) = (Some(jobs), None);
-        JobLevel { copies, runs, set_up_ns, processor_ns, timeouts, jobs, waits_for, standing }
+        let (payload, jobs, waits_for) = (None, Some(jobs), None);
+        JobLevel { copies, runs, set_up_ns, processor_ns, payload, timeouts, jobs, waits_for, standing }
     }
 
     fn told(answer: JobAnswer) -> Recommendation {
         let limit = Some(Nanoseconds::from_seconds(600));
         let question = JobQuestion {
-            payload_ns: Nanoseconds::from_seconds(7200),
+            payload_ns: Some(Nanoseconds::from_seconds(7200)),
             limit_ns: limit,
             timeouts_at_most: 0.05,
         };
@@ -411,7 +414,8 @@ pub(crate) mod tests {
     #[test]
     fn rows_say_where_each_number_stands() {
         let told = of_the_study();
-        let rows: Vec<[String; 8]> = told.levels.iter().map(|level| cells(level, &told.answer)).collect();
+        let rows: Vec<Vec<String>> = told.levels.iter().map(|level| cells(&told, level)).collect();
+        assert_eq!(rows[0].len(), columns(&told).len());
         assert_eq!(
             rows[1],
             ["21", "72", "41.2 s", "–", "0.2 [0–0.7] %", "10.2 [10.1–10.3]", "97 %", "advised"]
@@ -426,8 +430,41 @@ pub(crate) mod tests {
             ..told.levels[0].clone()
         };
         assert_eq!(
-            cells(&nothing, &told.answer)[2..],
+            cells(&told, &nothing)[2..],
             ["–", "–", "–", "–", "–", "not enough known"].map(str::to_owned)
+        );
+    }
+
+    #[test]
+    fn payloads_that_were_run_have_columns_of_their_own_and_failures_are_told() {
+        let mut told = of_the_study();
+        told.question.payload_ns = None;
+        let payload = JobPayload {
+            done: 1509,
+            failed: 3,
+            mean_ns: 2.01e9,
+            interval_ns: Some([1.99e9, 2.03e9]),
+            processor_mean_ns: 1.9e9,
+        };
+        told.levels[1].payload = Some(payload);
+        assert_eq!(columns(&told)[4..6], ["payload", "of processors"]);
+        let row = cells(&told, &told.levels[1]);
+        assert_eq!((row.len(), row[5].as_str()), (columns(&told).len(), "1.90 s"));
+        assert_eq!(row[4].replace(['\u{202f}', '\u{a0}'], " "), "2.01 [1.99–2.03] s, 3 of 1 512 failed");
+        assert_eq!(cells(&told, &told.levels[0])[4..6], ["–", "–"]);
+        let sentence = recommendation_sentence(&told).replace(['\u{202f}', '\u{a0}'], " ");
+        assert!(
+            sentence.ends_with(" Of 1 512 payloads 3 failed, and their jobs are not done."),
+            "{sentence}"
+        );
+        assert!(assumed(&[told.clone()]).contains("its payload, which was really run by each copy"));
+        told.answer = JobAnswer::Refused(JobRefusal::PayloadsFail { payloads: 9 });
+        let refused = recommendation_sentence(&told);
+        assert!(
+            refused.ends_with(
+                "since not one of 9 payloads came to a good end: run the command by itself, and mend that."
+            ),
+            "{refused}"
         );
     }
 }

@@ -9,5 +9,7 @@ pub(crate) mod jobs;
 pub(crate) mod markdown;
 pub(crate) mod names;
 pub(crate) mod numbers;
+pub(crate) mod payload;
 pub(crate) mod percent;
+pub(crate) mod setting;
 pub(crate) mod trouble;

@@ -1,7 +1,7 @@
 //! One task of a copy: what it does next, and when.
 //!
 //! ```text
-//! the first task: meet the other copies | its items, in order | wait for the other tasks | say what the processors did
+//! the first task: meet the other copies | its items, in order | wait for the other tasks | say what the processors did | its payload, if it has one
 //! any other:      begun by a task       | its items, in order
 //! ```
 //! An item that has to wait for what other tasks do waits in an operation of iolag's own before it ([`Operation::Edge`]).
@@ -30,6 +30,7 @@ pub struct ReplayPace {
     /// How long after the others this copy begins.
     delay: Nanoseconds,
     kill_after: Option<Nanoseconds>,
+    then: Then,
     /// When it began; 0 before.
     began: AtomicU64,
     /// When its first call started; 0 before.
@@ -44,6 +45,7 @@ impl ReplayPace {
             speed: spec.speed,
             delay: Nanoseconds(spec.stagger_ns.0.saturating_mul(rank.into())),
             kill_after: spec.kill_after_ns,
+            then: spec.terms.payload_command.as_ref().map_or(Then::Nothing, |_| Then::Payload),
             began: AtomicU64::new(0),
             first: AtomicU64::new(0),
         }
@@ -76,6 +78,13 @@ impl ReplayPace {
     }
 }
 
+/// What a copy does when it has come to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Then {
+    Nothing,
+    Payload,
+}
+
 /// One task.
 pub(super) struct ReplayClient<'a, P> {
     task: u32,
@@ -104,6 +113,8 @@ enum State {
     Joining,
     /// The stage ends with this.
     Ending(Step),
+    /// It has come to its end, and its payload comes next.
+    Computing,
     Over,
 }
 
@@ -187,11 +198,16 @@ impl<'a, P: ProcessorClocks> ReplayClient<'a, P> {
                 self.state = State::Ending(step);
                 Step::Note(note)
             }
-            None => {
-                self.state = State::Over;
-                step
-            }
+            None => self.leave(step),
         }
+    }
+
+    fn leave(&mut self, step: Step) -> Step {
+        self.state = match (step, self.pace.then) {
+            (Step::End, Then::Payload) => State::Computing,
+            _ => State::Over,
+        };
+        step
     }
 }
 
@@ -225,9 +241,11 @@ impl<P: ProcessorClocks> Client for ReplayClient<'_, P> {
                 }
                 self.end(Step::End)
             }
-            State::Ending(step) => {
+            State::Ending(step) => self.leave(step),
+            State::Computing => {
                 self.state = State::Over;
-                step
+                let request = self.request(Operation::Payload, ALL_OTHERS, 0);
+                Step::Execute { request, intended: None }
             }
             // Asked without having met: the run is over for everybody.
             State::Entering | State::Over => Step::Finished,
@@ -406,6 +424,29 @@ mod tests {
         client.completed(&request, &end(1250, 1251));
         let Step::Execute { intended, .. } = client.next(MonotonicTime(1251)) else { panic!("it goes on") };
         assert_eq!(intended, Some(MonotonicTime(1261)), "what it computes then is after the waiting");
+    }
+
+    #[test]
+    fn a_copy_that_has_come_to_its_end_computes() {
+        let terms = JobTerms { payload_command: Some("sleep 1".to_owned()), ..JobTerms::NONE };
+        let paths = Paths::new(Vec::new(), &[]);
+        let buffers = Buffers::new(&Repetition::default(), 0);
+        let shared = Shared { paths: &paths, progress: Progress::new(1), buffers, descriptors: Box::new([]) };
+        let pace = ReplayPace::new(&ReplaySpec { terms, ..spec(None) }, 0);
+        let mut client = ReplayClient::<Still>::new((0, &[]), &shared, &pace, None);
+        let now = MonotonicTime(100);
+        client.next(now);
+        client.met(&Meeting { values: [].into(), begin: now, waiting: Waiting::Actively }, now);
+        let steps: Vec<Step> = (0..4).map(|_| client.next(now)).collect();
+        let operation = |step| match step {
+            Step::Execute { request, .. } => Some(request.operation),
+            _ => None,
+        };
+        assert_eq!(
+            [operation(steps[0]), operation(steps[2])],
+            [Some(Operation::Edge), Some(Operation::Payload)]
+        );
+        assert_eq!([steps[1], steps[3]], [Step::End, Step::Finished]);
     }
 
     #[test]

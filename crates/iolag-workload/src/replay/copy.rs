@@ -21,6 +21,7 @@ use crate::caches::CachesClient;
 use crate::driving::client_loop::{ClientLoop, DriveEnd, DriveOptions};
 use crate::driving::heartbeat::beside_a_heart;
 use crate::driving::many_clients::{DriveError, STACK_BYTES, StopsIfPanicking, drive_known};
+use crate::payload::{Payload, PayloadAsker};
 use crate::processors::{ProcessorClocks, ProcessorTimes};
 
 /// What a copy consists of.
@@ -41,6 +42,8 @@ pub struct ReplayCopy<'a, P> {
     pub stages: Arc<[StageRecord]>,
     /// What the processors did for it.
     pub processors: Arc<ProcessorTimes<P>>,
+    /// Who runs its payload, if it has one.
+    pub payload: Option<PayloadAsker>,
 }
 
 /// The clients that are the tasks of a copy, by their numbers in the run.
@@ -181,7 +184,8 @@ impl<P: ProcessorClocks, M: CopyClients, N: Coordinator, C: Clock> Running<'_, P
         let own = ReplayClient::new((task, items), &self.shared, &copy.pace, processors);
         let own = CachesClient::new(own, copy.rank, caches, Arc::clone(&copy.stages));
         let driven = ClientLoop::new(own, self.clients.recorder(client), self.clients.options(client));
-        let open = || Ok(ReplaySession::new((task, items), &self.shared, &fork, &is_stopped, maker));
+        let payload = copy.payload.clone().filter(|_| task == 0).map(Payload::new);
+        let open = || Ok(ReplaySession::new((task, items), &self.shared, &fork, &is_stopped, maker, payload));
         drive_known(driven, open, self.coordinator, self.clock)
     }
 

@@ -4,7 +4,7 @@ use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use iolag_backend::{CacheMaker, Completion, Request, Session};
+use iolag_backend::{CacheMaker, Completion, Mark, Request, Session};
 use iolag_model::{FailureCode, Operation};
 use iolag_trace::{Ask, Change, Item};
 use rustix::io::Errno;
@@ -16,6 +16,7 @@ use super::buffers::Buffers;
 use super::change::{Changing, flags_to_write};
 use super::paths::Paths;
 use super::progress::Progress;
+use crate::payload::Payload;
 
 /// As the length of an edge: what others do is waited for, and nothing else done.
 pub(super) const ONLY_WAITS: u64 = 1;
@@ -59,6 +60,8 @@ pub(super) struct ReplaySession<'a> {
     /// Whether the task is to stop.
     is_stopped: &'a (dyn Fn() -> bool + Sync),
     caches: Option<Arc<dyn CacheMaker>>,
+    /// Of the first task.
+    payload: Option<Payload>,
     /// Where what is read goes.
     room: Room,
     /// What is written.
@@ -77,10 +80,11 @@ impl<'a> ReplaySession<'a> {
         fork: &'a Fork<'a>,
         is_stopped: &'a (dyn Fn() -> bool + Sync),
         caches: Option<Arc<dyn CacheMaker>>,
+        payload: Option<Payload>,
     ) -> Self {
         let (room, noise) = (shared.buffers.room(task), shared.buffers.noise());
         let (prepared, left, said, told) = (None, None, None, 0);
-        Self { items, shared, fork, is_stopped, caches, room, noise, prepared, left, said, told }
+        Self { items, shared, fork, is_stopped, caches, payload, room, noise, prepared, left, said, told }
     }
 
     fn item(&self, request: &Request) -> Option<&'a Item> {
@@ -330,6 +334,9 @@ impl Session for ReplaySession<'_> {
     #[inline(always)]
     fn execute(&mut self, request: &Request) -> Completion {
         let Some(call) = &self.prepared else {
+            if let (Operation::Payload, Some(payload)) = (request.operation, &mut self.payload) {
+                return payload.execute();
+            }
             return match (request.operation, &self.caches) {
                 (Operation::Edge, _) => self.edge(request),
                 (operation, Some(caches)) if operation.is_of_caches() => caches.make(operation),
@@ -355,6 +362,10 @@ impl Session for ReplaySession<'_> {
     }
 
     fn message(&mut self) -> Option<String> {
-        self.said.take()
+        self.said.take().or_else(|| self.payload.as_mut()?.message())
+    }
+
+    fn marks(&self) -> &[Mark] {
+        self.payload.as_ref().map_or(&[], Payload::marks)
     }
 }

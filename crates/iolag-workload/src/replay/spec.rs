@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use iolag_model::{DeadlineRule, Nanoseconds, Operation, Phase, ReplaySpec};
 
 use crate::Workload;
+use crate::payload::deadline;
 use crate::spec_error::{SpecError, within};
 
 /// A copy of more tasks than this is no program any more: each is a thread.
@@ -43,12 +44,13 @@ impl Workload for ReplaySpec {
     /// What a task waits for in others takes as long as they do; what these ask has deadlines of its own.
     fn deadlines(&self, _usual: Nanoseconds) -> Vec<DeadlineRule> {
         let rule = |operation| DeadlineRule { role: None, operation, deadline_ns: Nanoseconds(u64::MAX) };
-        vec![rule(Some(Operation::Edge))]
+        let of_payload = self.terms.payload_command.iter().map(|_| deadline());
+        std::iter::once(rule(Some(Operation::Edge))).chain(of_payload).collect()
     }
 
     fn samples_per_client(&self) -> Option<u64> {
-        // Each item may have been waited for, and so may all others at the end; the stage, the opening and the processors are recorded, too.
-        Some(self.items_max.saturating_mul(2).saturating_add(8))
+        // Each item may have been waited for, and so may all others at the end; the stage, the opening, the processors and a payload are recorded, too.
+        Some(self.items_max.saturating_mul(2).saturating_add(10))
     }
 
     fn samples_expected(&self, clients: u32) -> Option<u64> {

@@ -1,7 +1,7 @@
 //! One copy of the set-up.
 //!
 //! ```text
-//! precreate: its part of the tree | benchmark: its calls, in its own order | cleanup: wait for the others
+//! precreate: its part of the tree | benchmark: its calls, in its own order, then its payload, if it has one | cleanup: wait for the others
 //! ```
 //! An open is followed by a read to the end and a close. What is not there is looked for as [`Request::ABSENT`].
 
@@ -53,6 +53,8 @@ enum State {
     Closing(usize, ObjectKey),
     /// All calls were made, or its time is up: the stage ends with this.
     Ending(Step),
+    /// It is set up, and its payload comes next.
+    Computing,
     Waiting,
     Over,
 }
@@ -128,7 +130,10 @@ impl<P: ProcessorClocks> SetUpClient<P> {
     }
 
     const fn leave_calls(&mut self, step: Step) -> Step {
-        self.state = State::Before(CLEANUP);
+        self.state = match step {
+            Step::End if self.spec.terms.payload_command.is_some() => State::Computing,
+            _ => State::Before(CLEANUP),
+        };
         step
     }
 
@@ -166,6 +171,10 @@ impl<P: ProcessorClocks> Client for SetUpClient<P> {
                 execute(Request::new(Operation::CallClose, key, 0))
             }
             State::Ending(step) => self.leave_calls(step),
+            State::Computing => {
+                self.state = State::Before(CLEANUP);
+                execute(Request::new(Operation::Payload, ObjectKey::default(), 0))
+            }
             State::Waiting => {
                 self.state = State::Over;
                 Step::End
@@ -369,6 +378,24 @@ mod tests {
         assert_eq!((all[&1].len(), ends), (5, vec![Step::End, Step::TimeOut { limit }, Step::End]));
         let slow_enough = SetUpSpec { kill_after_ns: Some(Nanoseconds(1001)), ..spec };
         assert_eq!(requests(&slow_enough, 0, 10, FINE).1, [Step::End; 3]);
+    }
+
+    #[test]
+    fn who_is_set_up_computes_and_who_was_ended_does_not() {
+        let terms = JobTerms { payload_command: Some("sleep 1".to_owned()), ..JobTerms::NONE };
+        let spec = SetUpSpec { terms, misses_per_million: 0, ..spec(20, 0) };
+        let (all, ends) = requests(&spec, 0, 10, FINE);
+        let operations: Vec<Operation> = all[&1].iter().map(|request| request.operation).collect();
+        assert_eq!(operations[..20], [Operation::CallStat; 20]);
+        assert_eq!((&operations[20..], ends.len()), (&[Operation::Payload][..], 3));
+        let deadlines = spec.deadlines(Nanoseconds(5));
+        assert_eq!(
+            (deadlines[0].operation, deadlines[0].deadline_ns.0),
+            (Some(Operation::Payload), u64::MAX)
+        );
+        let limit = Some(Nanoseconds(50));
+        let ended = requests(&SetUpSpec { kill_after_ns: limit, ..spec }, 0, 10, FINE).0;
+        assert_eq!(count(&ended[&1], Operation::Payload), 0);
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use iolag_model::{MILLION, Operation, Phase, SetUpSpec};
+use iolag_model::{DeadlineRule, MILLION, Nanoseconds, Operation, Phase, SetUpSpec};
 
 use crate::Workload;
+use crate::payload::deadline;
 use crate::spec_error::{OBJECT_BYTES_MAX, SpecError, within};
 
 /// More calls than this of one copy are no set-up any more: their order is kept in memory.
@@ -63,10 +64,14 @@ impl Workload for SetUpSpec {
         [MakeDirectory, Create, CallStat, CallOpen, CallRead, CallClose].into()
     }
 
+    fn deadlines(&self, _usual: Nanoseconds) -> Vec<DeadlineRule> {
+        self.terms.payload_command.iter().map(|_| deadline()).collect()
+    }
+
     fn samples_per_client(&self) -> Option<u64> {
         let tree = u64::from(self.directories).saturating_mul(self.files.saturating_add(1));
-        // Its stages, the opening of its session and what the processors did are recorded, too.
-        let others = self.phases().len() as u64 + 2;
+        // Its stages, the opening of its session, what the processors did, and a payload with the same are recorded, too.
+        let others = self.phases().len() as u64 + 4;
         Some(tree.saturating_add(self.calls()).saturating_add(others))
     }
 

@@ -8,8 +8,8 @@
 mod builtin;
 mod cp;
 mod files;
-mod guard;
-mod launching;
+pub(crate) mod guard;
+pub(crate) mod launching;
 mod limits;
 mod probe_task;
 mod probes;

@@ -9,12 +9,13 @@ use iolag_model::{Operation, Phase};
 use iolag_report::{FigureKind, FigurePreset};
 
 use crate::args::compare::parse_same_within;
-use crate::args::copies::CopiesAsked;
+use crate::args::copies::{CopiesAsked, only_told};
 use crate::args::history::{CorrelationMethod, HISTORY, HistorySpan};
 use crate::args::values::{parse_any_phase, parse_clients, parse_file, parse_operation};
 
 /// `iolag plot`.
 #[derive(Debug, Args)]
+#[command(mut_arg("payload", only_told))]
 pub struct Plot {
     #[expect(missing_docs, reason = "its help is made from the list of kinds")]
     #[arg(value_name = "KIND", required_unless_present = "figure", help = FigureKind::list_in_words())]

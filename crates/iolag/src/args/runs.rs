@@ -7,7 +7,7 @@ use iolag_model::{Nanoseconds, parse_bytes, parse_count, parse_duration};
 use iolag_store::BaselineName;
 
 use crate::args::compare::{SideName, parse_side};
-use crate::args::copies::CopiesAsked;
+use crate::args::copies::{CopiesAsked, only_told};
 use crate::args::history::{HistoryMethod, HistorySpan};
 use crate::args::values::form::MetadataForm;
 use crate::args::values::{parse_file, parse_form};
@@ -18,6 +18,7 @@ pub struct List {}
 
 /// `iolag show`.
 #[derive(Debug, Args)]
+#[command(mut_arg("payload", only_told))]
 pub struct Show {
     /// A run: its id, a part of it that no other has, `last`, or a path; `campaign:RUN` for what all runs of its campaign come to; or `history` for what was watched and
     /// imported

@@ -23,7 +23,7 @@ use crate::args::values::{
     parse_bystander_task, parse_granularity, parse_pattern, parse_period, parse_phase, parse_preset,
     parse_rate, parse_share, parse_think,
 };
-use crate::args::{CopiesAsked, SetUpCalls, StreamBlocks, TreeReading};
+use crate::args::{CopiesAsked, PayloadAsked, SetUpCalls, StreamBlocks, TreeReading, parse_payload};
 use crate::documents::DocumentError;
 
 impl Planning<'_> {
@@ -47,7 +47,9 @@ impl Planning<'_> {
             }
             "setup" => {
                 let table: SetUpTable = self.source.read_one("bench", place)?;
-                let options = self.options(table.copies.as_deref())?;
+                let payload = self.some(table.payload.as_ref(), parse_payload)?;
+                let payload = PayloadAsked::command(payload.as_ref()).map_err(told)?;
+                let options = BenchOptions { payload, ..self.options(table.copies.as_deref())? };
                 plan_set_up(options, &self.set_up(&table)?, limits).map_err(told)
             }
             "stream" => {
@@ -120,7 +122,7 @@ impl Planning<'_> {
             shared: self.some(bench.shared.as_ref(), parse_share)?,
             asked: CopiesAsked {
                 judge: self.some(bench.judge.as_ref(), parse_period)?,
-                payload: self.some(bench.payload.as_ref(), parse_period)?,
+                payload: self.some(bench.payload.as_ref(), parse_payload)?,
                 timeouts_at_most: self.some(bench.timeouts_at_most.as_ref(), parse_share)?,
             },
             kill_after: self.some(bench.kill_after.as_ref(), parse_period)?,

@@ -94,6 +94,7 @@ impl Planning<'_> {
             buffer_bytes: self.some(document.buffer.as_ref(), parse_bytes)?,
             caches: self.one(document.caches.as_ref(), usual.caches, parse_caches)?,
             drop_command: self.some(document.drop_command.as_ref(), str::parse)?,
+            payload: usual.payload,
             bystander: self.bystander()?,
             copy_to: usual.copy_to,
             working_name: self.one(document.working_name.as_ref(), usual.working_name, str::parse)?,

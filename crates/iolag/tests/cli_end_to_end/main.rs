@@ -14,6 +14,7 @@ mod compare;
 mod copies;
 mod explain;
 mod lost_output;
+mod payload;
 mod replay;
 mod report;
 mod runs;

@@ -161,6 +161,7 @@ mod tests {
             work: CopiesAtWork::default(),
             pauses: Pauses::None,
             full: None,
+            payload: None,
         });
         let figure = copies_figures(runs).remove(0);
         assert_eq!(figure.missing, Some(SlowestMissing { copies: 4, known: 3, runs: 4 }));

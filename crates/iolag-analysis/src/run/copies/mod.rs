@@ -4,6 +4,7 @@ pub(crate) mod against;
 pub(crate) mod at_work;
 pub(crate) mod line;
 pub(crate) mod of_run;
+pub(crate) mod payload;
 pub(crate) mod recommend;
 pub(crate) mod time;
 pub(crate) mod waits;

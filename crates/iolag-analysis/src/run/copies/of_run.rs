@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use iolag_model::{Operation, ReplayTiming, RunId, RunRecord, RunState, StageIndex, TargetIndex};
 
 use super::at_work::CopiesAtWork;
+use super::payload::PayloadTimes;
 use super::time::CopyTime;
 use crate::run::surroundings::generator::processors_full;
 use crate::run::values::{Cell, CellStages, Pace};
@@ -32,6 +33,8 @@ pub struct CopiesRun<'a> {
     pub pauses: Pauses,
     /// The share of the time in which all processors were busy, whoever kept them so, if that is known.
     pub full: Option<f64>,
+    /// What each computed once it was set up, if that was really run.
+    pub payload: Option<PayloadTimes>,
 }
 
 /// What copies do where the program computed.
@@ -53,8 +56,14 @@ impl Pauses {
 }
 
 impl<'a> CopiesRun<'a> {
-    /// Of a run on `target`, of whose copies these times are, and what they did with them.
-    pub fn of(record: &'a RunRecord, target: &'a str, times: &'a [CopyTime], work: CopiesAtWork) -> Self {
+    /// Of a run on `target`, of whose copies these times are, what they did with them, and what they computed then.
+    pub fn of(
+        record: &'a RunRecord,
+        target: &'a str,
+        times: &'a [CopyTime],
+        work: CopiesAtWork,
+        payload: Option<PayloadTimes>,
+    ) -> Self {
         Self {
             id: &record.id,
             target: record.coordinates.get("side").map_or(target, String::as_str),
@@ -65,7 +74,9 @@ impl<'a> CopiesRun<'a> {
             times,
             work,
             pauses: Pauses::of(record),
-            full: record.generator.as_ref().and_then(processors_full),
+            // Who computes keeps processors busy, which says nothing of setting up.
+            full: record.generator.as_ref().filter(|_| payload.is_none()).and_then(processors_full),
+            payload,
         }
     }
 }

@@ -88,6 +88,7 @@ mod tests {
             work: CopiesAtWork { processors_taken, between_calls, ..CopiesAtWork::default() },
             pauses,
             full,
+            payload: None,
         };
         let waits = |taken, full| WaitsFor::of(&[of(taken, full, Pauses::None, Some(0.9))]);
         assert_eq!(waits(Some(0.15), Some(0.0)), Some(Storage), "16 copies wait for a server");

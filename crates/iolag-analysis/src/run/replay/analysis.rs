@@ -5,6 +5,7 @@ use crate::finding::FollowedFailure;
 use crate::finding::of_runs::{RunFinding, RunFound};
 use crate::run::any_workload::footnotes;
 use crate::run::copies::at_work::CopiesAtWork;
+use crate::run::copies::payload::PayloadTimes;
 use crate::run::copies::time::{CopiesJudgement, CopiesTime, CopyTime, copies_in, judge, median_of_copies};
 use crate::run::metadata::analysis::{host_busy, ring_waits};
 use crate::run::metadata::stage::{StageAnalysis, stage_analysis};
@@ -46,6 +47,8 @@ pub struct ReplayAnalysis {
     pub work: CopiesAtWork,
     /// What a copy took; absent if none began.
     pub time: Option<CopiesTime>,
+    /// What each computed then, if that was really run.
+    pub payload: Option<PayloadTimes>,
     /// Whether that is too long, if the user said what is.
     pub judgement: Option<CopiesJudgement>,
     /// How many calls came back as they did when they were traced.
@@ -70,11 +73,13 @@ pub struct ReplayAnalysis {
 pub(super) fn analyse_replay(run: &RunRecord, spec: &ReplaySpec, summaries: &Summaries) -> ReplayAnalysis {
     let stages: Vec<StageAnalysis> =
         run.stages.iter().filter_map(|record| stage_analysis(record, summaries)).collect();
+    let payload = PayloadTimes::of(BENCHMARK, summaries);
     let copies = copies_in(BENCHMARK, spec.kill_after_ns, summaries);
     let agreement = Agreement::of(summaries);
     let mut findings = found_of_copies(&stages);
     tell_with_opens(&mut findings, &stages);
-    findings.extend(host_busy(run));
+    // Who computes is to keep processors busy.
+    findings.extend(payload.is_none().then(|| host_busy(run)).into_iter().flatten());
     findings.extend(ring_waits(summaries));
     findings.sort_by_key(|finding| finding.severity);
     let rows = stages.iter().flat_map(|stage| &stage.rows).map(|row| &row.summary);
@@ -90,6 +95,7 @@ pub(super) fn analyse_replay(run: &RunRecord, spec: &ReplaySpec, summaries: &Sum
         tracing_ns: spec.tracing_ns,
         tasks: spec.tasks,
         time: median_of_copies(&copies),
+        payload,
         judgement: spec.terms.judge_ns.map(|limit_ns| judge(&copies, run.spec.clients, limit_ns)),
         void: void(agreement, &spec.coverage),
         processors: ProcessorShare::of_copies(run, BENCHMARK, summaries),

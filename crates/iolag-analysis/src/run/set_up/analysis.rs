@@ -6,6 +6,7 @@ use crate::finding::of_runs::RunFinding;
 use crate::run::any_workload::footnotes;
 use crate::run::beside::analysis::{BesideAnalysis, analyse_beside};
 use crate::run::copies::at_work::CopiesAtWork;
+use crate::run::copies::payload::PayloadTimes;
 use crate::run::copies::time::{CopiesJudgement, CopiesTime, CopyTime, copies_in, judge, median_of_copies};
 use crate::run::metadata::analysis::{host_busy, ring_waits};
 use crate::run::metadata::stage::{StageAnalysis, stage_analysis};
@@ -37,6 +38,8 @@ pub struct SetUpAnalysis {
     pub processors: Option<ProcessorShare>,
     /// What they did with their time.
     pub work: CopiesAtWork,
+    /// What each computed then, if that was really run.
+    pub payload: Option<PayloadTimes>,
     /// Whether that is too long, if the user said what is.
     pub judgement: Option<CopiesJudgement>,
     /// The stages in which something was done, in their order.
@@ -66,9 +69,11 @@ pub struct SetUpCalls {
 pub(super) fn analyse_set_up(run: &RunRecord, spec: &SetUpSpec, summaries: &Summaries) -> SetUpAnalysis {
     let stages: Vec<StageAnalysis> =
         run.stages.iter().filter_map(|record| stage_analysis(record, summaries)).collect();
+    let payload = PayloadTimes::of(BENCHMARK, summaries);
     let copies = copies_in(BENCHMARK, spec.kill_after_ns, summaries);
     let mut findings = found_of_copies(&stages);
-    findings.extend(host_busy(run));
+    // Who computes is to keep processors busy.
+    findings.extend(payload.is_none().then(|| host_busy(run)).into_iter().flatten());
     findings.extend(ring_waits(summaries));
     findings.sort_by_key(|finding| finding.severity);
     let rows = stages.iter().flat_map(|stage| &stage.rows).map(|row| &row.summary);
@@ -84,6 +89,7 @@ pub(super) fn analyse_set_up(run: &RunRecord, spec: &SetUpSpec, summaries: &Summ
         time: median_of_copies(&copies),
         processors: ProcessorShare::of_copies(run, BENCHMARK, summaries),
         work: CopiesAtWork::of(run, BENCHMARK, summaries),
+        payload,
         judgement: spec.terms.judge_ns.map(|limit_ns| judge(&copies, run.spec.clients, limit_ns)),
         copies,
         assumed: spec.assumed(),

@@ -94,7 +94,7 @@ pub fn plan_replay(
     limits: &Limits,
 ) -> Result<Campaign, Failure> {
     refuse_what_is_not_done(&options, replay)?;
-    replay.terms.flaw().map_or(Ok(()), |flaw| Err(Failure::usage(flaw)))?;
+    let replay = &ReplayOptions { terms: options.with_payload(&replay.terms)?, ..replay.clone() };
     let of_target = |target: &Target| repeated.iter().find(|repeated| repeated.target == *target);
     let first = repeated.first().ok_or_else(|| Failure::bug("a replay has a target"))?;
     let workload = |repetition: &Repetition, copies: u32| -> Result<WorkloadSpec, String> {
@@ -182,7 +182,7 @@ fn spec(replay: &ReplayOptions, program: Option<&str>, repetition: &Repetition, 
         traced_ns: repetition.traced,
         tracing_ns: replay.tracing,
         coverage: repetition.coverage.clone(),
-        terms: replay.terms,
+        terms: replay.terms.clone(),
         kill_after_ns: replay.kill_after,
         own: repetition.own.as_ref().map(|own| ReplayOwn { files: own.files, bytes: own.bytes }),
     }
@@ -233,6 +233,7 @@ impl Benched for ReplaySpec {
             caches: (floor.spec.caches, floor.caches.clone()),
             stages: Arc::clone(floor.stages),
             processors: ProcessorTimes::new(floor.stages.len(), Processors::WholeProcess),
+            payload: floor.payload.clone(),
         };
         let clients = OfExchange { exchange: floor.exchange, spec: floor.spec };
         let driven = run_copy(&copy, &clients, &floor.exchange.coordinator(), &MonotonicClock);

@@ -6,7 +6,8 @@ use iolag_analysis::Recommendation;
 
 use crate::figure::jobs_figure;
 use crate::html::markup::Markup;
-use crate::words::jobs::{COLUMNS, HEADING, assumed, cells, recommendation_sentence};
+use crate::words::jobs::{HEADING, cells, columns, recommendation_sentence};
+use crate::words::setting::assumed;
 
 /// The figure's number on its page; the first two are those of a trace and of memory.
 const NUMBER: usize = 3;
@@ -27,10 +28,10 @@ pub(super) fn jobs(told: &[Recommendation], page: &mut Markup) -> io::Result<()>
     let drawn = jobs_figure(told, NUMBER).map_err(io::Error::other)?;
     page.figure(&drawn, "");
     for one in told {
-        page.begin_table("numbers list", &one.target, &COLUMNS);
+        page.begin_table("numbers list", &one.target, &columns(one));
         for level in &one.levels {
             page.raw("<tr>");
-            for cell in cells(level, &one.answer) {
+            for cell in cells(one, level) {
                 page.element("<td>", &cell, "</td>");
             }
             page.raw("</tr>\n");

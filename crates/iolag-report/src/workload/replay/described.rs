@@ -67,7 +67,7 @@ impl Described for ReplaySpec {
             words.extend(option("--start", exact_duration(self.stagger_ns)));
         }
         words.extend(self.own.map(|_| "--allow-write".to_owned()));
-        words.extend(of_copies(self.terms, self.kill_after_ns));
+        words.extend(of_copies(&self.terms, self.kill_after_ns));
         words.extend(option("--on-hang", run.spec.on_hang));
         words.extend(option("--buffer", run.spec.ring_bytes));
         (&["replay"], words)

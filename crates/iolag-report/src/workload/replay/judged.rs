@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use iolag_analysis::{
-    Agreement, CopiesJudgement, CopiesTime, CopyTime, Disagreement, Precision, ReplayAnalysis,
+    Agreement, CopiesJudgement, CopiesTime, CopyTime, Disagreement, PayloadTimes, Precision, ReplayAnalysis,
     RunFindingKind, StageAnalysis, Void,
 };
 use iolag_model::{Nanoseconds, ReplayCoverage, RunRecord, Trust};
@@ -33,6 +33,8 @@ struct ReplayDocument<'a> {
     tasks: u32,
     time: Option<CopiesTime>,
     copies: &'a [CopyTime],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payload: Option<PayloadTimes>,
     judgement: Option<CopiesJudgement>,
     agreement: Agreement,
     disagreements: &'a [Disagreement],
@@ -89,6 +91,7 @@ impl Judged for ReplayAnalysis {
             tasks: self.tasks,
             time: self.time,
             copies: &self.copies,
+            payload: self.payload,
             judgement: self.judgement,
             agreement: self.agreement,
             disagreements: &self.disagreements,

@@ -8,6 +8,7 @@ use iolag_model::{
 use crate::finding::run::in_words_each;
 use crate::text::findings::{findings_text, footnotes_text, trust_text};
 use crate::text::table::{Colour, Side, Tone, wrapped};
+use crate::words::payload::payload_sentence;
 use crate::workload::metadata::text::operations_table;
 use crate::workload::set_up::text::{ended, judged, spread};
 use crate::workload::trace::tables::{TraceCell, TraceTable};
@@ -65,6 +66,7 @@ pub(super) fn sentence(analysis: &ReplayAnalysis) -> String {
     sentences.push(agreed(analysis.agreement));
     sentences.extend(analysis.void.iter().map(|void| void_in_words(*void).to_owned()));
     sentences.extend(ended(&analysis.copies));
+    sentences.extend(analysis.payload.as_ref().map(payload_sentence));
     sentences.join(" ")
 }
 

@@ -56,7 +56,7 @@ impl Described for SetUpSpec {
             ]
             .concat(),
         );
-        words.extend(of_copies(self.terms, self.kill_after_ns));
+        words.extend(of_copies(&self.terms, self.kill_after_ns));
         words.extend(option("--on-hang", run.spec.on_hang));
         words.extend(option("--buffer", run.spec.ring_bytes));
         words.extend(working_name(run).into_iter().flat_map(|name| option("--working-name", name)));
@@ -65,11 +65,13 @@ impl Described for SetUpSpec {
 }
 
 /// The options that say what is asked of copies, and when they are ended.
-pub(crate) fn of_copies(terms: JobTerms, kill_after_ns: Option<Nanoseconds>) -> Vec<String> {
+pub(crate) fn of_copies(terms: &JobTerms, kill_after_ns: Option<Nanoseconds>) -> Vec<String> {
     let times =
         [("--judge", terms.judge_ns), ("--payload", terms.payload_ns), ("--kill-after", kill_after_ns)];
     let of_time = |(name, time): (&str, Option<Nanoseconds>)| Some(option(name, exact_duration(time?)));
     let mut words: Vec<String> = times.into_iter().filter_map(of_time).flatten().collect();
+    let run = terms.payload_command.as_ref().filter(|_| terms.payload_ns.is_none());
+    words.extend(run.into_iter().flat_map(|command| option("--payload", command)));
     let at_most = terms.timeouts_at_most_per_million;
     words.extend(at_most.into_iter().flat_map(|share| option("--timeouts-at-most", percent(share))));
     words

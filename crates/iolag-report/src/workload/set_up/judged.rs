@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use iolag_analysis::{
-    BesideAnalysis, CopiesJudgement, CopiesTime, CopyTime, Precision, ProcessorShare, RunFindingKind,
-    SetUpAnalysis, SetUpCalls, StageAnalysis,
+    BesideAnalysis, CopiesJudgement, CopiesTime, CopyTime, PayloadTimes, Precision, ProcessorShare,
+    RunFindingKind, SetUpAnalysis, SetUpCalls, StageAnalysis,
 };
 use iolag_model::{RunRecord, Trust};
 use serde::Serialize;
@@ -28,6 +28,8 @@ struct SetUpDocument<'a> {
     time: Option<CopiesTime>,
     processors: Option<ProcessorShare>,
     copies: &'a [CopyTime],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payload: Option<PayloadTimes>,
     judgement: Option<CopiesJudgement>,
     stages: &'a [StageAnalysis],
     assumed: &'a [String],
@@ -81,6 +83,7 @@ impl Judged for SetUpAnalysis {
             time: self.time,
             processors: self.processors,
             copies: &self.copies,
+            payload: self.payload,
             judgement: self.judgement,
             stages: &self.stages,
             assumed: &self.assumed,

@@ -7,6 +7,7 @@ use crate::finding::run::in_words_each;
 use crate::text::findings::{findings_text, footnotes_text, trust_text};
 use crate::text::table::{Colour, Tone, wrapped};
 use crate::words::numbers::{percentage, typed_duration};
+use crate::words::payload::payload_sentence;
 use crate::workload::metadata::text::operations_table;
 
 /// Renders a set-up for a terminal of `width` columns.
@@ -60,6 +61,7 @@ pub(super) fn sentence(analysis: &SetUpAnalysis) -> String {
         format_count(calls.opens)
     )];
     sentences.extend(ended(&analysis.copies));
+    sentences.extend(analysis.payload.as_ref().map(payload_sentence));
     sentences.join(" ")
 }
 

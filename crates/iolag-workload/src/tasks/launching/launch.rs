@@ -135,7 +135,8 @@ fn duplicate(descriptor: &OwnedFd) -> Result<OwnedFd, Errno> {
     fcntl_dupfd_cloexec(descriptor, 3)
 }
 
-fn nowhere() -> Result<OwnedFd, Errno> {
+/// What is read from has nothing, and what is written is dropped.
+pub(crate) fn nowhere() -> Result<OwnedFd, Errno> {
     open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
 }
 

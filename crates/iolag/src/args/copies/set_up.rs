@@ -1,10 +1,12 @@
 //! What the user can type of `iolag bench setup`, and ask of copies of a job, when they are measured and later.
 
 use clap::Args;
-use iolag_backend::Target;
-use iolag_model::{JobTerms, Nanoseconds, SetUpPreset, SetUpSpec, parse_bytes, parse_count};
+use iolag_backend::{Target, redact_line};
+use iolag_conduct::Failure;
+use iolag_model::{JobTerms, Nanoseconds, SetUpPreset, SetUpSpec, one_line, parse_bytes, parse_count};
 
 use crate::args::bench::BenchArguments;
+use crate::args::copies::payload::{PayloadAsked, parse_payload};
 use crate::args::values::target::TargetParser;
 use crate::args::values::{parse_period, parse_preset, parse_share};
 
@@ -96,31 +98,47 @@ impl SetUpCalls {
 }
 
 /// What is asked of copies, as far as it was said.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct CopiesAsked {
     /// Say how many copies of a job took longer than this; nothing is done about them
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_period)]
     pub judge: Option<Nanoseconds>,
-    /// Say how many copies a node should run, if each computes for so long on a processor once it is set up
-    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_period)]
-    pub payload: Option<Nanoseconds>,
+    /// Say how many copies a node should run, if each computes for so long on a processor once it is set up; or, while they are measured, a
+    /// command that each then really runs
+    #[arg(long, value_name = "DURATION|CMD", allow_hyphen_values = true, value_parser = parse_payload)]
+    pub payload: Option<PayloadAsked>,
     /// With --payload: how many copies may be lost since they take longer than --judge [default: 5%]
     #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, value_parser = parse_share)]
     pub timeouts_at_most: Option<u32>,
 }
 
 impl CopiesAsked {
-    /// The same as terms.
-    pub const fn terms(self) -> JobTerms {
+    /// The same as terms, without what is run.
+    pub fn terms(&self) -> JobTerms {
         JobTerms {
             judge_ns: self.judge,
-            payload_ns: self.payload,
+            payload_ns: self.payload.as_ref().and_then(PayloadAsked::takes),
+            payload_command: None,
             timeouts_at_most_per_million: self.timeouts_at_most,
         }
     }
 
+    /// The same, asked of copies that were measured.
+    ///
+    /// # Errors
+    /// If something is to be run.
+    pub fn asked_again(&self) -> Result<JobTerms, Failure> {
+        match &self.payload {
+            Some(PayloadAsked::Runs(command)) => Err(Failure::usage(format!(
+                "--payload {:?} is no duration, as in 90s, 10min or 2h, and a command is only run by copies that are measured: iolag bench setup and iolag replay take one",
+                one_line(&redact_line(command))
+            ))),
+            Some(PayloadAsked::Takes(_)) | None => Ok(self.terms()),
+        }
+    }
+
     /// The first option that was typed.
-    pub fn given(self) -> Option<&'static str> {
+    pub fn given(&self) -> Option<&'static str> {
         let typed = [
             ("--judge", self.judge.is_some()),
             ("--payload", self.payload.is_some()),

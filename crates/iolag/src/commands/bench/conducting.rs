@@ -11,7 +11,7 @@ use iolag_conduct::{
     Limits, PlannedRun, Repeating, Side, Stored, bystander, compare_campaign, conduct_campaign,
     leave_current_directory, unit_of_stored,
 };
-use iolag_model::{BystanderTask, Detail, DetailKind, RunId, counted};
+use iolag_model::{BystanderTask, Detail, DetailKind, JobTerms, RunId, counted};
 use iolag_report::{Tone, brief_text, comparison_text};
 
 use crate::args::{BenchArguments, BenchPlaces, CampaignArguments, Common, HistoryPlace, MetadataForm};
@@ -157,6 +157,7 @@ pub fn planned(places: &BenchPlaces, options: &BenchArguments) -> Result<BenchOp
         working_name: options.working_name.clone(),
         caches: options.caches,
         drop_command: options.drop_command.clone(),
+        payload: None,
         bystander: bystander(
             options.bystander.clone().map(|asked| asked.0),
             options.bystander_rate,
@@ -179,10 +180,12 @@ fn refuse_tasks_as_targets(places: &BenchPlaces, options: &BenchArguments) -> Re
     }
 }
 
-/// What came back otherwise than it had, of a program that was repeated: as sentences, each once.
+/// What came back otherwise than it had, of a program that was repeated, and how payloads failed: as sentences, each once.
 fn tell_disagreements(stored: &Stored, common: &Common) {
     const TOLD_MAX: usize = 5;
-    if stored.record.spec.workload.replay().is_none() {
+    let runs_payloads = |terms: &JobTerms| terms.payload_command.is_some();
+    let workload = &stored.record.spec.workload;
+    if workload.replay().is_none() && !workload.job_terms().is_some_and(runs_payloads) {
         return;
     }
     let texts = stored.details.iter().filter(|detail| detail.kind == DetailKind::Message);

@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io::{self, BufReader};
 
 use iolag_conduct::{
-    Answer, ExitCode, Failure, Keeper, STORE_DEADLINE, SetUpLike, ask, become_keeper, plan_set_up,
-    read_set_up_like,
+    Answer, BenchOptions, ExitCode, Failure, Keeper, STORE_DEADLINE, SetUpLike, ask, become_keeper,
+    plan_set_up, read_set_up_like,
 };
 use iolag_model::{RunId, SetUpSpec, one_line};
 
-use crate::args::{BenchPlaces, Common, MetadataForm, SetUp};
+use crate::args::{BenchPlaces, Common, MetadataForm, PayloadAsked, SetUp};
 use crate::commands::bench::conducting::{conduct, limits, planned};
 use crate::commands::runs::opening;
 use crate::commands::trace::file;
@@ -27,7 +27,8 @@ pub fn run(options: &SetUp, common: &Common) -> Result<ExitCode, Failure> {
         ));
     }
     let places = BenchPlaces { targets: options.targets.clone(), clients: options.copies.clone() };
-    let bench = planned(&places, &options.bench)?;
+    let payload = PayloadAsked::command(options.calls.asked.payload.as_ref())?;
+    let bench = BenchOptions { payload, ..planned(&places, &options.bench)? };
     let plan = |usually| plan_set_up(bench.clone(), &options.calls.spec(usually), &limits());
     let keeper = || become_keeper(store_of(common), typed());
     let (campaign, keeper): (_, Keeper) = match &options.like {

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 
 use iolag_analysis::figure::{Apart, FigureChoice, Figures};
 use iolag_conduct::{ExitCode, Failure, absolute};
-use iolag_model::{JobTerms, Phase, RunRecord, counted};
+use iolag_model::{Phase, RunRecord, counted};
 use iolag_report::{FigureKind, FigurePreset, FigureSelection, all_void_sentence, draw_figure};
 
 use crate::args::{Common, Plot};
@@ -50,7 +50,7 @@ pub fn run(asked: &Asked<'_>, options: &Plot, common: &Common) -> Result<ExitCod
             let (run, mut record) = opening::open_measured(&located, &name, "figure")?;
             refuse_other_workload(asked, &record)?;
             if kind == FigureKind::Jobs {
-                jobs::judge_by(options.asked, &mut record)?;
+                jobs::judge_by(&options.asked, &mut record)?;
                 refuse_without_payload(&record)?;
             }
             refuse_unknown_clients(&record, &options.clients)?;
@@ -101,7 +101,7 @@ fn is_of_campaign(kind: FigureKind, preset: Option<&FigurePreset>) -> bool {
 /// Without a payload there are no jobs.
 fn refuse_without_payload(record: &RunRecord) -> Result<(), Failure> {
     match record.spec.workload.job_terms() {
-        Some(JobTerms { payload_ns: Some(_), .. }) => Ok(()),
+        Some(terms) if terms.has_payload() => Ok(()),
         Some(_) => Err(Failure::usage(format!(
             "run {} was asked for no payload, without which there are no jobs: add --payload 2h",
             record.id

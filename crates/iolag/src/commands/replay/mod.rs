@@ -8,15 +8,15 @@ use std::sync::Arc;
 
 use iolag_analysis::Agreement;
 use iolag_conduct::{
-    Answer, Changing, ExitCode, Failure, Keeper, LookedAt, Patience, Prepared, ReadToRepeat, Repeated,
-    ReplayOptions, Whereabouts, absolute, ask_all_patiently, become_keeper, look_for_paths, plan_replay,
-    replay_scope,
+    Answer, BenchOptions, Changing, ExitCode, Failure, Keeper, LookedAt, Patience, Prepared, ReadToRepeat,
+    Repeated, ReplayOptions, Whereabouts, absolute, ask_all_patiently, become_keeper, look_for_paths,
+    plan_replay, replay_scope,
 };
 use iolag_model::{Nanoseconds, counted, format_bytes, format_count, one_line};
 use iolag_report::coverage_refusal;
 
 use self::places::Places;
-use crate::args::{BenchPlaces, Common, MetadataForm, Replay};
+use crate::args::{BenchPlaces, Common, MetadataForm, PayloadAsked, Replay};
 use crate::commands::bench::conducting::{conduct, limits, planned};
 use crate::commands::{store_of, typed};
 use crate::output;
@@ -40,7 +40,8 @@ pub fn run(options: &Replay, common: &Common) -> Result<ExitCode, Failure> {
     let places = Places::of(options)?;
     let scope = replay_scope(&places.base, &places.maps, &options.only)?;
     let bench = BenchPlaces { targets: places.targets.clone(), clients: options.copies.clone() };
-    let bench = planned(&bench, &options.bench)?;
+    let payload = PayloadAsked::command(options.asked.payload.as_ref())?;
+    let bench = BenchOptions { payload, ..planned(&bench, &options.bench)? };
     let located = trace::Wanted::of(&options.trace, common)?;
     let keeper: Keeper = become_keeper(store_of(common), typed())?;
     let changing = if options.allow_write { Changing::OwnFiles } else { Changing::Never };

@@ -68,7 +68,7 @@ pub fn shown(
     let mut read = Vec::new();
     for FoundRun { path, record } in &runs {
         let mut record = record.clone();
-        judge_by(options.asked, &mut record)?;
+        judge_by(&options.asked, &mut record)?;
         let directory = RunDirectory::open(path).map_err(Failure::unusable)?;
         let summaries = summarise(&directory, &record).map_err(Failure::unusable)?;
         let details = directory.details().map_err(Failure::unusable)?;

@@ -47,7 +47,7 @@ impl OfCopies {
     pub fn of_campaign(
         located: &Located,
         name: &str,
-        asked: JobTerms,
+        asked: &JobTerms,
     ) -> Result<(Self, Vec<String>), Failure> {
         let (_, FoundRuns { runs, mut complaints, may_belong, .. }) =
             Selection::of(located).campaign(name)?;
@@ -56,7 +56,7 @@ impl OfCopies {
         for run in runs {
             let mut record = run.record;
             let Some(terms) = record.spec.workload.job_terms_mut() else { continue };
-            *terms = asked.or(*terms);
+            *terms = asked.clone().or(terms.clone());
             let directory = RunDirectory::open(&run.path).map_err(Failure::unusable)?;
             let summaries = summarise(&directory, &record).map_err(Failure::unusable)?;
             let analysis = analyse_stored(&directory, &record, &summaries).map_err(Failure::unusable)?;
@@ -105,11 +105,11 @@ pub fn joined(mut documents: Vec<Vec<u8>>) -> Vec<u8> {
 ///
 /// # Errors
 /// If it is not of copies, or the terms do not go together.
-pub fn judge_by(asked: CopiesAsked, record: &mut RunRecord) -> Result<(), Failure> {
+pub fn judge_by(asked: &CopiesAsked, record: &mut RunRecord) -> Result<(), Failure> {
     let Some(given) = asked.given() else { return Ok(()) };
     let workload = record.spec.workload.name();
     let refused = format!("{given} is for runs of iolag bench setup; {} is a {workload}", record.id);
     let Some(terms) = record.spec.workload.job_terms_mut() else { return Err(Failure::usage(refused)) };
-    *terms = asked.terms().or(*terms);
+    *terms = asked.asked_again()?.or(terms.clone());
     terms.flaw().map_or(Ok(()), |flaw| Err(Failure::usage(flaw)))
 }

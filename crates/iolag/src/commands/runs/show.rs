@@ -47,7 +47,7 @@ pub fn run(options: &Show, common: &Common) -> Result<ExitCode, Failure> {
         if record.spec.workload.trace().is_some() {
             refuse_of_trace(options)?;
         }
-        judge_by(options.asked, &mut record)?;
+        judge_by(&options.asked, &mut record)?;
         let (of_copies, copies_complaints) = of_campaign(options, &record, &located)?;
         let (summaries, figures) = if options.plot {
             let read = summarise_with_figures(&run, &record, &one_series_each());
@@ -102,9 +102,9 @@ fn of_campaign(
     record: &RunRecord,
     located: &Located,
 ) -> Result<(OfCopies, Vec<String>), Failure> {
-    let is_asked = |terms: &JobTerms| terms.payload_ns.is_some() || options.asked.timeouts_at_most.is_some();
+    let is_asked = |terms: &JobTerms| terms.has_payload() || options.asked.timeouts_at_most.is_some();
     match record.spec.workload.job_terms().is_some_and(is_asked) {
-        true => OfCopies::of_campaign(located, &options.run, options.asked.terms()),
+        true => OfCopies::of_campaign(located, &options.run, &options.asked.asked_again()?),
         false => Ok((OfCopies::default(), Vec::new())),
     }
 }

@@ -75,6 +75,7 @@ fn every_key_is_read() {
         buffer_bytes: Some(64 << 20),
         caches: CacheState::Cold,
         drop_command: Some("drop".to_owned()),
+        payload: None,
         bystander: None,
         copy_to: CopyTo::All,
         working_name: "w".to_owned(),

@@ -8,16 +8,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::level::{JobLevel, JobStanding, Measured};
+use super::level::{JobLevel, JobStanding, Measured, SAME_WITHIN};
 use super::setting::JobSetting;
 use super::share::{LimitVerdict, Needed};
 use super::slot::{JobBound, JobQuestion};
 use crate::run::copies::line::{BLOCKS_NEEDED, LEVELS_NEEDED};
 use crate::run::copies::of_run::CopiesRun;
 use crate::statistics::student::CONFIDENCE;
-
-/// Jobs per hour that are closer than this to the best are as good.
-pub const SAME_WITHIN: f64 = 0.05;
 
 /// What is said of the copies of a job on one target or side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -82,6 +79,11 @@ pub enum JobRefusal {
     NoEnd {
         /// How many copies.
         copies: u32,
+    },
+    /// Not one payload came to a good end.
+    PayloadsFail {
+        /// How many were run.
+        payloads: u64,
     },
     /// The most copies did the most jobs: even more may do more.
     MoreCopies {
@@ -218,6 +220,10 @@ fn part_from(best: usize, measured: &mut [Measured]) {
 }
 
 fn refuse_too_little(measured: &[Measured]) -> Result<(), JobRefusal> {
+    let payloads = || measured.iter().filter_map(|one| one.level.payload);
+    if payloads().any(|payload| payload.failed > 0) && payloads().all(|payload| payload.done == 0) {
+        return Err(JobRefusal::PayloadsFail { payloads: payloads().map(|payload| payload.failed).sum() });
+    }
     if measured.len() < LEVELS_NEEDED {
         return Err(JobRefusal::FewNumbers { numbers: measured.len() as u32 });
     }
@@ -257,210 +263,4 @@ fn too_wide(one: &Measured) -> JobRefusal {
 }
 
 #[cfg(test)]
-mod tests {
-    use iolag_model::{ClientId, Nanoseconds, RunId, RunState};
-
-    use super::*;
-    use crate::run::copies::at_work::CopiesAtWork;
-    use crate::run::copies::of_run::Pauses;
-    use crate::run::copies::time::{CopyEnding, CopyTime};
-
-    /// What a copy takes in seconds: of so many, in which repetition, which of them.
-    type Takes = fn(u32, u32, u32) -> f64;
-
-    const LIMIT_S: u64 = 600;
-
-    fn question(payload_s: u64, limit_s: Option<u64>) -> JobQuestion {
-        JobQuestion {
-            payload_ns: Nanoseconds::from_seconds(payload_s),
-            limit_ns: limit_s.map(Nanoseconds::from_seconds),
-            timeouts_at_most: 0.05,
-        }
-    }
-
-    fn copies_of(copies: u32, block: u32, takes: Takes) -> Vec<CopyTime> {
-        let copy = |place| CopyTime {
-            client: ClientId(place),
-            time_ns: Nanoseconds((takes(copies, block, place) * 1e9) as u64),
-            ending: CopyEnding::Ended,
-        };
-        (0..copies).map(copy).collect()
-    }
-
-    fn recommended(levels: &[u32], blocks: u32, takes: Takes, question: &JobQuestion) -> Recommendation {
-        let id = RunId::new("20261128-000000", 1).unwrap();
-        let each = || (1..=blocks).flat_map(|block| levels.iter().map(move |copies| (*copies, block)));
-        let times: Vec<Vec<CopyTime>> =
-            each().map(|(copies, block)| copies_of(copies, block, takes)).collect();
-        let runs = each().zip(&times).map(|((copies, block), times)| CopiesRun {
-            id: &id,
-            target: "/afs",
-            block,
-            copies,
-            cpus: 24,
-            state: &RunState::Complete,
-            times,
-            work: CopiesAtWork { apart: Some(0.01), ..CopiesAtWork::default() },
-            pauses: Pauses::None,
-            full: None,
-        });
-        recommendations(runs, question).remove(0)
-    }
-
-    /// Runs are some 2 % apart, and so are copies.
-    fn linear(copies: u32, block: u32, place: u32) -> f64 {
-        (40.0 + 10.0 * f64::from(copies)) * (1.0 + 0.02 * f64::from(block % 3) + 0.02 * f64::from(place % 3))
-    }
-
-    /// From 24 copies on one in four does not get ready.
-    fn steep(copies: u32, block: u32, place: u32) -> f64 {
-        if copies >= 24 && place.is_multiple_of(4) { 900.0 } else { linear(copies, block, place) }
-    }
-
-    fn answer(levels: &[u32], blocks: u32, takes: Takes, question: &JobQuestion) -> JobAnswer {
-        recommended(levels, blocks, takes, question).answer
-    }
-
-    #[test]
-    fn the_number_before_time_outs_is_advised_and_told_beside_the_one_that_would_do_more() {
-        let told = recommended(&[8, 16, 21, 24, 28], 110, steep, &question(7200, Some(LIMIT_S)));
-        let JobAnswer::Run { copies, best, beyond, plateau } = &told.answer else { panic!("{told:?}") };
-        assert_eq!((*copies, *best, plateau.as_slice()), (21, 21, &[21][..]));
-        // 24 processors do no more than 12 jobs of two hours in an hour.
-        assert_eq!(*beyond, Some(28), "{told:?}");
-        let standing: Vec<JobStanding> = told.levels.iter().map(|level| level.standing).collect();
-        use JobStanding::{Fewer, Plateau, TimeOuts};
-        assert_eq!(standing, [Fewer, Fewer, Plateau, TimeOuts, TimeOuts]);
-        let jobs = told.level(16).unwrap().jobs.unwrap();
-        // 16 slots of 7200 s and of some 208 s before.
-        assert!((jobs.per_hour - 16.0 * 3600.0 / 7408.0).abs() < 0.05, "{jobs:?}");
-        assert!((jobs.efficiency - 7200.0 / 7408.0).abs() < 0.005, "{jobs:?}");
-        let [low, high] = jobs.interval.unwrap();
-        assert!(low < jobs.per_hour && jobs.per_hour < high && high - low < 0.4, "{jobs:?}");
-        // No more than so many slots do whose set-ups are as fast as the fastest.
-        assert!(high <= 16.0 * 3600.0 / 7400.0 && told.setting == JobSetting::Together, "{jobs:?}");
-    }
-
-    #[test]
-    fn what_processors_bound_is_a_plateau_of_which_the_smallest_is_advised() {
-        let told = recommended(&[8, 24, 32, 48], 3, linear, &question(72_000, None));
-        let JobAnswer::Run { copies, best, beyond, plateau } = &told.answer else { panic!("{told:?}") };
-        assert_eq!((*copies, *best, *beyond, plateau.as_slice()), (24, 32, None, &[24, 32, 48][..]));
-        let jobs = told.level(48).unwrap().jobs.unwrap();
-        assert_eq!((jobs.bound, jobs.per_hour, jobs.efficiency), (JobBound::Processors, 1.2, 0.5));
-    }
-
-    #[test]
-    fn who_waits_for_one_server_does_as_much_by_one_copy() {
-        let told = answer(
-            &[1, 2, 4, 8],
-            5,
-            |copies, block, place| 30.0 * f64::from(copies) * (1.0 + 0.02 * f64::from((block + place) % 3)),
-            &question(0, None),
-        );
-        assert!(
-            matches!(&told, JobAnswer::Run { copies: 1, plateau, .. } if plateau.as_slice() == [1, 2, 4, 8]),
-            "{told:?}"
-        );
-    }
-
-    #[test]
-    fn what_says_too_little_is_refused_with_what_to_measure() {
-        use JobRefusal::*;
-        let refused = |levels: &[u32], blocks, takes: Takes, question: &JobQuestion| match answer(
-            levels, blocks, takes, question,
-        ) {
-            JobAnswer::Refused(refusal) => refusal,
-            told @ JobAnswer::Run { .. } => panic!("{told:?}"),
-        };
-        let plain = question(7200, None);
-        let limited = question(7200, Some(LIMIT_S));
-        assert_eq!(refused(&[1, 2], 9, linear, &plain), FewNumbers { numbers: 2 });
-        assert_eq!(refused(&[1, 2, 4], 2, linear, &plain), FewRuns { copies: 1, runs: 2 });
-        assert_eq!(refused(&[1, 2, 4, 8], 3, linear, &plain), MoreCopies { copies: 8 });
-        let worse_by_each: Takes = |copies, _, _| f64::from(copies).powi(2);
-        assert_eq!(refused(&[4, 8, 16], 3, worse_by_each, &question(0, None)), FewerCopies { copies: 4 });
-        assert_eq!(refused(&[2, 4, 8], 9, |_, _, _| 700.0, &limited), AllBreak { copies: 2 });
-        // Nothing was over, but three runs do not say much.
-        let few = TooWide { copies: 8, needed: Needed { if_same: Some(99), if_no_more: Some(99) } };
-        assert_eq!(refused(&[1, 2, 4, 8], 3, linear, &limited), few);
-        // What may all be lost, and is.
-        let lossy = JobQuestion { timeouts_at_most: 1.0, ..limited };
-        assert_eq!(refused(&[1, 2, 4], 9, |_, _, _| 700.0, &lossy), NoneDone);
-    }
-
-    #[test]
-    fn without_a_limit_copies_without_an_end_are_refused_and_broken_off_runs_are_none() {
-        let id = RunId::new("20261128-000000", 1).unwrap();
-        let mut times = copies_of(4, 1, linear);
-        times[0].ending = CopyEnding::Stopped;
-        let interrupted = RunState::Incomplete { reason: "interrupted (Ctrl-C)".to_owned() };
-        let runs = |state| {
-            let of = |copies: u32, block| CopiesRun {
-                id: &id,
-                target: "/afs",
-                block,
-                copies,
-                cpus: 24,
-                state,
-                times: &times[4 - copies as usize..],
-                work: CopiesAtWork::default(),
-                pauses: Pauses::None,
-                full: None,
-            };
-            (1..=3).flat_map(move |block| [2, 3, 4].map(|copies| of(copies, block))).collect::<Vec<_>>()
-        };
-        let told = recommendations(runs(&RunState::Complete), &question(60, None));
-        assert_eq!(told[0].answer, JobAnswer::Refused(JobRefusal::NoEnd { copies: 4 }));
-        assert!(recommendations(runs(&interrupted), &question(60, None)).is_empty());
-    }
-
-    #[test]
-    fn what_was_not_seen_may_be_lost_and_set_ups_take_processors() {
-        let id = RunId::new("20261128-000000", 1).unwrap();
-        let times = copies_of(1, 1, linear);
-        let of_level = |copies: u32, seconds: f64| {
-            let ended = CopyTime { time_ns: Nanoseconds((seconds * 1e9) as u64), ..times[0] };
-            (copies, vec![ended; copies as usize])
-        };
-        let levels =
-            [(1, 0.2786), (2, 0.3522), (4, 0.6), (8, 1.1735)].map(|(copies, takes)| of_level(copies, takes));
-        let runs = |of_set_up| {
-            let work = CopiesAtWork { processor_ns: of_set_up, apart: Some(0.01), ..CopiesAtWork::default() };
-            let run =
-                move |block, (copies, times): &'_ (u32, Vec<CopyTime>)| (block, *copies, times.clone(), work);
-            (1..=3).flat_map(|block| levels.iter().map(move |level| run(block, level))).collect::<Vec<_>>()
-        };
-        let told = |of_set_up, question: &JobQuestion| {
-            let all = runs(of_set_up);
-            let runs = all.iter().map(|(block, copies, times, work)| CopiesRun {
-                id: &id,
-                target: "/afs",
-                block: *block,
-                copies: *copies,
-                cpus: 2,
-                state: &RunState::Complete,
-                times,
-                work: *work,
-                pauses: Pauses::None,
-                full: None,
-            });
-            recommendations(runs, question).remove(0)
-        };
-        let question =
-            JobQuestion { payload_ns: Nanoseconds(400_000_000), limit_ns: None, timeouts_at_most: 0.05 };
-        let most =
-            |of_set_up, question: &JobQuestion| told(of_set_up, question).level(8).unwrap().jobs.unwrap();
-        // 2 processors, of which a set-up takes 0.266 s and a payload 0.4 s.
-        assert_eq!(most(Some(0.266e9), &question).per_hour.round(), 10_811.0);
-        assert_eq!(most(None, &question).per_hour.round(), 18_000.0);
-        // Nothing was over in three runs, of which up to 81 % may be: 1 - (0.025 / 4)^(1/3).
-        let limited = JobQuestion { limit_ns: Some(Nanoseconds::from_seconds(2)), ..question };
-        let [low, high] = told(None, &limited).level(2).unwrap().jobs.unwrap().interval.unwrap();
-        let lost = 1.0 - (0.025_f64 / 4.0).powf(1.0 / 3.0);
-        let slot = lost * 2.0 + (1.0 - lost) * 0.7522;
-        assert!((low - 2.0 * (1.0 - lost) * 3600.0 / slot).abs() < 0.1, "{low}");
-        assert!((high - 2.0 * 3600.0 / 0.7522).abs() < 0.1, "{high}");
-        assert_eq!(told(None, &limited).setting, JobSetting::ShortPayload);
-    }
-}
+mod tests;

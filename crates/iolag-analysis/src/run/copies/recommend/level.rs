@@ -1,13 +1,18 @@
 //! What the runs of one number of copies say of a node with so many slots.
 
-use iolag_model::Nanoseconds;
 use serde::{Deserialize, Serialize};
 
+use super::payload::JobPayload;
 use super::share::{JobTimeouts, LimitVerdict, timeouts};
-use super::slot::{JobBound, JobQuestion, JobsOfRun, jobs_by_processors, jobs_if_lost, jobs_per_hour};
+use super::slot::{
+    HOUR_NS, JobBound, JobQuestion, JobsOfRun, OfSetUp, jobs_by_processors, jobs_if_lost, jobs_per_hour,
+};
 use crate::run::copies::line::{BLOCKS_NEEDED, Spread, mean};
 use crate::run::copies::of_run::CopiesRun;
 use crate::run::copies::waits::{WaitsFor, mean_of};
+
+/// Jobs per hour that are closer than this to the best are as good.
+pub const SAME_WITHIN: f64 = 0.05;
 
 /// One number of copies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,6 +25,9 @@ pub struct JobLevel {
     pub set_up_ns: Option<f64>,
     /// Mean time that processors took for a set-up, over the runs; absent if it was not recorded.
     pub processor_ns: Option<f64>,
+    /// What jobs computed then, if that was really run, and is what was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload: Option<JobPayload>,
     /// Jobs that were lost to the limit, if there is one.
     pub timeouts: Option<JobTimeouts>,
     /// What so many slots do; absent if of a run nobody knows.
@@ -79,37 +87,46 @@ impl Measured {
         let slot_ns = mean(known.iter().map(|run| run.slot_ns));
         let influence = |run: &JobsOfRun| run.done / done - run.slot_ns / slot_ns;
         let processor_ns = mean_of(runs, |run| run.work.processor_ns);
-        // Those that are lost take processors, too.
-        let of_set_ups = if done > 0.0 { processor_ns.unwrap_or(0.0) / done } else { 0.0 };
-        let by_processors = jobs_by_processors(cpus, question.payload_ns.0 as f64 + of_set_ups);
         let by_slots = jobs_per_hour(f64::from(copies), done, slot_ns);
-        let bound = if by_processors < by_slots { JobBound::Processors } else { JobBound::Slots };
+        let of_job_done = |amount: f64| if done > 0.0 { amount / done } else { 0.0 };
+        let payload_ns = match question.payload_ns {
+            Some(told) => told.0 as f64,
+            None => of_job_done(mean(known.iter().map(|run| run.processor_ns))),
+        };
+        // Those that are lost take processors, too.
+        let job_ns = payload_ns + of_job_done(processor_ns.unwrap_or(0.0));
+        let by_processors = jobs_by_processors(cpus, job_ns);
+        // Payloads that were run have waited for processors.
+        let (from, at_most) = match question.payload_ns {
+            Some(_) => (1.0, by_processors),
+            None => (1.0 - SAME_WITHIN, f64::INFINITY),
+        };
+        let is_full = by_slots > from * by_processors;
+        let bound = if is_full { JobBound::Processors } else { JobBound::Slots };
         let spread = Spread::of(&known.iter().map(influence).collect::<Vec<_>>()).filter(|_| done > 0.0);
-        let per_hour = by_slots.min(by_processors);
+        let per_hour = by_slots.min(at_most);
         let timeouts = question.limit_ns.map(|_| timeouts(&known, question.timeouts_at_most, numbers));
         let ends = spread.map(|spread| {
             let by_luck = spread.interval().map(|end| by_slots * end.exp());
             let ends = with_losses(by_luck, f64::from(copies), &known, timeouts.as_ref(), question);
-            ends.map(|end| end.min(by_processors))
+            ends.map(|end| end.min(at_most))
         });
         let rate = JobRate {
             per_hour,
             interval: ends,
-            efficiency: efficiency(per_hour, copies, question.payload_ns),
+            efficiency: per_hour * payload_ns / HOUR_NS / f64::from(copies.max(1)),
             bound,
         };
-        let influences = match bound {
-            JobBound::Slots if done > 0.0 => {
-                runs.iter().zip(&known).map(|(run, jobs)| (run.block, influence(jobs))).collect()
-            }
-            // Nothing of the luck of runs is in what processors bound.
-            _ => runs.iter().map(|run| (run.block, 0.0)).collect(),
-        };
+        // Nothing of the luck of runs is in what processors bound.
+        let moves = done > 0.0 && by_slots <= at_most;
+        let influence = |run: &JobsOfRun| if moves { influence(run) } else { 0.0 };
+        let influences = runs.iter().zip(&known).map(|(run, jobs)| (run.block, influence(jobs))).collect();
         let level = JobLevel {
             copies,
             runs: runs.len() as u64,
             set_up_ns: is_known.then(|| mean(known.iter().map(|run| run.set_up_ns))),
             processor_ns,
+            payload: JobPayload::of(runs).filter(|_| question.payload_ns.is_none()),
             timeouts,
             jobs: is_known.then_some(rate),
             waits_for: WaitsFor::of(runs),
@@ -144,7 +161,8 @@ impl Measured {
     }
 }
 
-/// The ends of an interval, if as many are lost as theirs allows; the upper one is no more than slots can do if each set-up is as fast as the fastest.
+/// The ends of an interval, if as many are lost as theirs allows; the upper one is no more than slots can do if each set-up is as fast as the fastest, and payloads
+/// take what was told.
 fn with_losses(
     by_luck: [f64; 2],
     slots: f64,
@@ -154,18 +172,21 @@ fn with_losses(
 ) -> [f64; 2] {
     let [low, high] = by_luck;
     let limit_ns = question.limit_ns.map_or(0.0, |limit| limit.0 as f64);
-    let done = mean(jobs.iter().map(|run| run.done));
-    let set_up_ns = (mean(jobs.iter().map(|run| run.set_up_ns)) - (1.0 - done) * limit_ns) / done;
+    let mean_of = |of: fn(&JobsOfRun) -> f64| mean(jobs.iter().map(of));
+    let (set_up, waited_ns) = (mean_of(|run| run.set_up), mean_of(|run| run.set_up_ns));
+    let kept = OfSetUp {
+        set_up_ns: (waited_ns - (1.0 - set_up) * limit_ns) / set_up,
+        payload_ns: (mean_of(|run| run.slot_ns) - waited_ns) / set_up,
+        share_done: mean_of(|run| run.done) / set_up,
+    };
     let lost = timeouts.map(|timeouts| timeouts.interval);
-    let of = |share: f64| jobs_if_lost(slots, share, set_up_ns, question);
-    let least_ns = jobs.iter().filter_map(|run| run.least_ns).reduce(f64::min).unwrap_or(0.0);
-    let most = jobs_if_lost(slots, 0.0, least_ns, question);
+    let of = |share: f64| jobs_if_lost(slots, share, kept, limit_ns);
+    let most = question.payload_ns.map_or(f64::INFINITY, |_| {
+        let least_ns = jobs.iter().filter_map(|run| run.least_ns).reduce(f64::min).unwrap_or(0.0);
+        jobs_if_lost(slots, 0.0, OfSetUp { set_up_ns: least_ns, ..kept }, limit_ns)
+    });
     [
         lost.map_or(low, |lost| low.min(of(lost.high))),
         lost.map_or(high, |lost| high.max(of(lost.low))).min(most),
     ]
-}
-
-fn efficiency(per_hour: f64, slots: u32, payload_ns: Nanoseconds) -> f64 {
-    per_hour * payload_ns.0 as f64 / super::slot::HOUR_NS / f64::from(slots.max(1))
 }

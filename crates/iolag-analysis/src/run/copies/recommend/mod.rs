@@ -2,6 +2,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod level;
+pub(crate) mod payload;
 pub(crate) mod setting;
 pub(crate) mod share;
 pub(crate) mod slot;

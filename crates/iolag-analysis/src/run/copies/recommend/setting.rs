@@ -4,7 +4,6 @@
 //! the worst that can be. If they are not, jobs come to be set up at all moments beside as many, each beside some that are slower than itself, and it may be
 //! worse; and copies that began at different moments were beside fewer from the beginning.
 
-use iolag_model::Nanoseconds;
 use serde::{Deserialize, Serialize};
 
 use super::slot::JobQuestion;
@@ -33,16 +32,20 @@ pub enum JobSetting {
 impl JobSetting {
     /// Of runs on one target.
     pub(super) fn of(runs: &[CopiesRun<'_>], question: &JobQuestion) -> Self {
-        runs.iter().map(|run| Self::of_run(run, question.payload_ns)).max().unwrap_or(Self::NotKnown)
+        let payload_ns = |run: &CopiesRun<'_>| match question.payload_ns {
+            Some(told) => told.0 as f64,
+            None => run.payload.map_or(0.0, |payload| payload.mean_ns),
+        };
+        runs.iter().map(|run| Self::of_run(run, payload_ns(run))).max().unwrap_or(Self::NotKnown)
     }
 
-    fn of_run(run: &CopiesRun<'_>, payload_ns: Nanoseconds) -> Self {
+    fn of_run(run: &CopiesRun<'_>, payload_ns: f64) -> Self {
         let all_ns: f64 = run.times.iter().map(|copy: &CopyTime| copy.time_ns.0 as f64).sum();
         let mean_ns = all_ns / run.times.len().max(1) as f64;
         match run.work.apart {
             None => Self::NotKnown,
             Some(apart) if run.copies > 1 && apart > APART => Self::Apart,
-            Some(_) if (payload_ns.0 as f64) < MUCH_LONGER * mean_ns => Self::ShortPayload,
+            Some(_) if payload_ns < MUCH_LONGER * mean_ns => Self::ShortPayload,
             Some(_) => Self::Together,
         }
     }

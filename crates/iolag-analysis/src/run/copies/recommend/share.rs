@@ -135,6 +135,8 @@ mod tests {
             undecided: 0,
             set_up_ns: 1.0,
             done: 1.0,
+            set_up: 1.0,
+            processor_ns: 0.0,
             slot_ns: 1.0,
             least_ns: Some(1.0),
         };
