@@ -194,7 +194,7 @@ fn try_measure(
     end.doubts.drain(..).for_each(|doubt| tell(outbox, &FromMeasurer::Doubt(doubt)));
     let outlives = assignment.target.semantics().place != PlaceProof::Process;
     let keeper_removes = outlives && bench.makes_working_set();
-    let removes = driven != DriveEnd::Stopped && bench.removes_working_set();
+    let removes = driven != DriveEnd::Stopped && bench.removes_working_set() && bench.ends_together();
     let mut are_removed = true;
     for backend in backends {
         are_removed &= match backend.refuse_moved() {

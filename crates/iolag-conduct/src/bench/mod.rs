@@ -74,6 +74,11 @@ trait Benched: Workload {
         true
     }
 
+    /// Whether nobody needs the working set any more when the first measurer has ended, so that it removes it; otherwise the keeper does.
+    fn ends_together(&self) -> bool {
+        true
+    }
+
     /// Where the run before left each client of this one, which goes on with its working set.
     fn positions_after(&self, before: &RunRecord, _spec: &RunSpec) -> Result<Vec<u64>, Failure> {
         Ok(before.positions.clone())

@@ -210,6 +210,11 @@ impl Benched for ReplaySpec {
         self.own.is_some()
     }
 
+    /// Copies do not wait for each other at their ends.
+    fn ends_together(&self) -> bool {
+        false
+    }
+
     fn measure(&self, floor: &Floor<'_>) -> Result<(DriveEnd, MeasurerEnd), String> {
         let repetition = floor.repetition.ok_or("a copy without what it repeats")?;
         let target = floor.target.directory().ok_or("a replay in no directory")?;
