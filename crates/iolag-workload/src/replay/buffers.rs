@@ -4,16 +4,24 @@
 
 use std::cell::UnsafeCell;
 
+use iolag_model::{GOLDEN, mix};
 use iolag_trace::Repetition;
-
-use super::ask::{Room, Whose};
-use super::change::noise;
 
 /// What is read at once up to here has room of its own in each task.
 const OWN_MAX: u64 = 1 << 20;
 
 /// Bytes to which the kernel writes for several threads at once.
 type Bytes = Box<[UnsafeCell<u8>]>;
+
+/// Where what is read goes, and how much of it may come. Nobody looks at it, so that threads may have it together.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Room {
+    pub data: *mut u8,
+    pub bytes: usize,
+}
+
+// SAFETY: the kernel writes to it, and nobody reads.
+unsafe impl Send for Room {}
 
 /// The buffers of a copy.
 #[derive(Debug)]
@@ -54,17 +62,24 @@ impl Buffers {
 
     /// Where what a task reads goes. It has one session at a time.
     pub(super) fn room(&self, task: u32) -> Room {
-        let (buffer, whose) = match self.own.get(task as usize).filter(|own| !own.is_empty()) {
-            Some(own) => (own, Whose::Task),
-            None => (&self.for_all, Whose::All),
-        };
-        Room { data: UnsafeCell::raw_get(buffer.as_ptr()), bytes: buffer.len(), whose }
+        let own = self.own.get(task as usize).filter(|own| !own.is_empty());
+        let buffer = own.unwrap_or(&self.for_all);
+        Room { data: UnsafeCell::raw_get(buffer.as_ptr()), bytes: buffer.len() }
     }
 
     /// What is written.
     pub(super) fn noise(&self) -> &[u8] {
         &self.noise
     }
+}
+
+/// Bytes that do not compress, and are others in each copy.
+pub(super) fn noise(bytes: u64, rank: u32) -> Vec<u8> {
+    let words = bytes.div_ceil(8);
+    let mut noise: Vec<u8> =
+        (0..words).flat_map(|word| mix(mix(rank.into()) ^ word.wrapping_mul(GOLDEN)).to_le_bytes()).collect();
+    noise.truncate(usize::try_from(bytes).unwrap_or(usize::MAX));
+    noise
 }
 
 #[cfg(test)]
@@ -89,5 +104,12 @@ mod tests {
         assert_eq!(buffer_bytes(&repetition), 30 + (5 << 20));
         assert_eq!(buffers.room(1).data, buffers.room(2).data);
         assert_ne!(buffers.room(0).data, buffers.room(3).data);
+    }
+
+    #[test]
+    fn noise_is_of_a_copy_s_own() {
+        assert_eq!(noise(13, 1).len(), 13);
+        assert_eq!(noise(64, 1)[..13], noise(13, 1)[..]);
+        assert_ne!(noise(64, 1), noise(64, 2));
     }
 }

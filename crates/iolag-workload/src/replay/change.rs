@@ -3,35 +3,14 @@
 //! Every name is below the directory that was made for the copy, to which nobody else has access. No name leads up, and no link in there leads up or out, so that none leads
 //! anywhere else.
 
-use std::ffi::{CStr, c_int};
-use std::os::fd::RawFd;
+use std::ffi::c_int;
 
-use iolag_backend::Completion;
-use iolag_model::{GOLDEN, Operation, mix};
+use iolag_model::Operation;
 use iolag_trace::{Attribute, Change};
 
-use super::answer::{Answer, failure, open};
-
-/// What is changed, with everything that it needs.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Changing<'a> {
-    /// With flags of ours, and a mode.
-    Open(RawFd, &'a CStr, c_int, u32),
-    Write(RawFd, u64),
-    WriteAt(RawFd, u64, u64),
-    Truncate(RawFd, u64),
-    Synchronise(RawFd),
-    /// With flags.
-    Remove(RawFd, &'a CStr, c_int),
-    MakeDirectory(RawFd, &'a CStr, u32),
-    Rename(RawFd, &'a CStr, &'a CStr, u32),
-    Link(RawFd, &'a CStr, &'a CStr),
-    /// What it says, and where it is.
-    SymbolicLink(&'a CStr, RawFd, &'a CStr),
-    /// With flags.
-    Attributes(RawFd, &'a CStr, c_int, Attribute),
-    AttributesOf(RawFd, Attribute),
-}
+use super::records::{Records, flags_here, opening};
+use super::shared::Shared;
+use super::system_call::{Gives, SystemCall, named, on};
 
 /// Flags of opening what is written to, as numbers of x86-64, and what they are here.
 const FLAGS: [(u32, c_int); 6] = [
@@ -54,56 +33,101 @@ fn usable(mode: u32, own: libc::mode_t) -> libc::mode_t {
     (mode & 0o777) as libc::mode_t | own
 }
 
-impl Changing<'_> {
-    /// Makes the call; what is written is the beginning of `noise`, which is long enough.
-    #[inline]
-    pub(super) fn make(&self, noise: &[u8]) -> Answer {
-        let room = |asked: u64| (asked as usize).min(noise.len());
-        // SAFETY: paths end with zero, and no call is told more bytes than there are. A descriptor that is none is answered with EBADF.
-        unsafe {
-            let done: i64 = match *self {
-                Self::Open(at, path, flags, mode) => {
-                    let mode = if flags & libc::O_CREAT == 0 { 0 } else { usable(mode, 0o600) };
-                    return open(at, path, flags, mode);
-                }
-                Self::Write(on, length) => libc::write(on, noise.as_ptr().cast(), room(length)) as i64,
-                Self::WriteAt(on, length, offset) => {
-                    libc::pwrite(on, noise.as_ptr().cast(), room(length), offset.cast_signed()) as i64
-                }
-                Self::Truncate(on, length) => libc::ftruncate(on, length.cast_signed()).into(),
-                Self::Synchronise(on) => libc::fsync(on).into(),
-                Self::Remove(at, path, flags) => libc::unlinkat(at, path.as_ptr(), flags).into(),
-                Self::MakeDirectory(at, path, mode) => {
-                    libc::mkdirat(at, path.as_ptr(), usable(mode, 0o700)).into()
-                }
-                Self::Rename(at, from, to, flags) => {
-                    libc::syscall(libc::SYS_renameat2, at, from.as_ptr(), at, to.as_ptr(), flags)
-                }
-                Self::Link(at, from, to) => libc::linkat(at, from.as_ptr(), at, to.as_ptr(), 0).into(),
-                Self::SymbolicLink(text, at, path) => {
-                    libc::symlinkat(text.as_ptr(), at, path.as_ptr()).into()
-                }
-                Self::Attributes(at, path, flags, attribute) => match attribute {
-                    Attribute::Mode(mode) => libc::fchmodat(at, path.as_ptr(), usable(mode, 0o700), 0).into(),
-                    Attribute::Owner => {
-                        libc::fchownat(at, path.as_ptr(), libc::geteuid(), libc::getegid(), flags).into()
+/// What is asked of the kernel for that; what is written is the beginning of `noise`, which is long enough.
+///
+/// # Safety
+/// The records outlive the call, and open nothing else before it was made.
+pub(super) unsafe fn changing<'a>(
+    change: &Change,
+    shared: &'a Shared<'_>,
+    noise: &'a [u8],
+    records: &Records,
+) -> SystemCall<'a> {
+    use Gives::{Bytes, Nothing};
+    let place = |place| {
+        let (at, path) = shared.paths.of(place);
+        (on(at), named(path))
+    };
+    let of = |number: u32| on(shared.descriptor(number));
+    let (data, room) = (noise.as_ptr().expose_provenance(), |asked: u64| (asked as usize).min(noise.len()));
+    let mode = |mode: u32, own| usable(mode, own) as usize;
+    // SAFETY: paths end with zero, and no call is told more bytes than there are. A descriptor that is none is answered with EBADF.
+    unsafe {
+        match *change {
+            Change::Open(name, flags, mode, _) => {
+                let (at, path) = shared.paths.of(name);
+                let flags = flags_here(flags) | flags_to_write(flags);
+                let mode = if flags & libc::O_CREAT == 0 { 0 } else { usable(mode, 0o600) };
+                opening(at, path, flags, mode, records)
+            }
+            Change::Write(number, length, _) => {
+                SystemCall::new(libc::SYS_write, [of(number), data, room(length)], Bytes)
+            }
+            Change::WriteAt(number, length, _, offset) => {
+                let arguments = [of(number), data, room(length), offset as usize];
+                SystemCall::new(libc::SYS_pwrite64, arguments, Bytes)
+            }
+            Change::Truncate(number, length) => {
+                SystemCall::new(libc::SYS_ftruncate, [of(number), length as usize], Nothing)
+            }
+            Change::Synchronise(number) => SystemCall::new(libc::SYS_fsync, [of(number)], Nothing),
+            Change::Remove(name) => removing(place(name), 0),
+            Change::RemoveDirectory(name) => removing(place(name), libc::AT_REMOVEDIR),
+            Change::MakeDirectory(name, bits) => {
+                let (at, path) = place(name);
+                SystemCall::new(libc::SYS_mkdirat, [at, path, mode(bits, 0o700)], Nothing)
+            }
+            Change::Rename(from, to, flags) => {
+                let ((at, from), (_, to)) = (place(from), place(to));
+                SystemCall::new(libc::SYS_renameat2, [at, from, at, to, flags as usize], Nothing)
+            }
+            Change::Link(from, to) => {
+                let ((at, from), (_, to)) = (place(from), place(to));
+                SystemCall::new(libc::SYS_linkat, [at, from, at, to, 0], Nothing)
+            }
+            Change::SymbolicLink(text, name) => {
+                let ((_, text), (at, path)) = (place(text), place(name));
+                SystemCall::new(libc::SYS_symlinkat, [text, at, path], Nothing)
+            }
+            Change::Attributes(name, flags, attribute) => {
+                let ((at, path), flags) = (place(name), flags as usize);
+                match attribute {
+                    Attribute::Mode(bits) => {
+                        SystemCall::new(libc::SYS_fchmodat, [at, path, mode(bits, 0o700)], Nothing)
                     }
-                    Attribute::Times => libc::utimensat(at, path.as_ptr(), std::ptr::null(), flags).into(),
-                },
-                Self::AttributesOf(on, attribute) => match attribute {
-                    Attribute::Mode(mode) => libc::fchmod(on, usable(mode, 0o700)).into(),
-                    Attribute::Owner => libc::fchown(on, libc::geteuid(), libc::getegid()).into(),
-                    Attribute::Times => libc::futimens(on, std::ptr::null()).into(),
-                },
-            };
-            let completion = match (done, self) {
-                (..0, _) => failure(),
-                (bytes, Self::Write(..) | Self::WriteAt(..)) => Completion::ok(bytes as u64),
-                _ => Completion::ok(0),
-            };
-            Answer { completion, opened: None, mapping: None }
+                    Attribute::Owner => {
+                        let [user, group] = own_ids();
+                        SystemCall::new(libc::SYS_fchownat, [at, path, user, group, flags], Nothing)
+                    }
+                    Attribute::Times => SystemCall::new(libc::SYS_utimensat, [at, path, 0, flags], Nothing),
+                }
+            }
+            Change::AttributesOf(number, attribute) => match attribute {
+                Attribute::Mode(bits) => {
+                    SystemCall::new(libc::SYS_fchmod, [of(number), mode(bits, 0o700)], Nothing)
+                }
+                Attribute::Owner => {
+                    let [user, group] = own_ids();
+                    SystemCall::new(libc::SYS_fchown, [of(number), user, group], Nothing)
+                }
+                Attribute::Times => SystemCall::new(libc::SYS_utimensat, [of(number), 0, 0, 0], Nothing),
+            },
         }
     }
+}
+
+/// unlinkat(2).
+///
+/// # Safety
+/// The name outlives the call.
+unsafe fn removing<'a>((at, path): (usize, usize), flags: c_int) -> SystemCall<'a> {
+    // SAFETY: as the caller promises.
+    unsafe { SystemCall::new(libc::SYS_unlinkat, [at, path, flags as usize], Gives::Nothing) }
+}
+
+/// To whom belongs already what is ours.
+fn own_ids() -> [usize; 2] {
+    [rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw()].map(|id| id as usize)
 }
 
 /// As what a change is recorded.
@@ -125,75 +149,77 @@ pub(super) const fn operation_of(change: &Change) -> Operation {
     }
 }
 
-/// Bytes that do not compress, and are others in each copy.
-pub(super) fn noise(bytes: u64, rank: u32) -> Vec<u8> {
-    let words = bytes.div_ceil(8);
-    let mut noise: Vec<u8> =
-        (0..words).flat_map(|word| mix(mix(rank.into()) ^ word.wrapping_mul(GOLDEN)).to_le_bytes()).collect();
-    noise.truncate(usize::try_from(bytes).unwrap_or(usize::MAX));
-    noise
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iolag_model::FailureCode;
-    use std::os::fd::{AsRawFd, OwnedFd};
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::sync::atomic::AtomicI32;
+
+    use iolag_backend::Completion;
+    use iolag_model::FailureCode;
+    use iolag_trace::{Place, PlaceId, Repetition};
+
+    use crate::replay::buffers::{Buffers, noise};
+    use crate::replay::paths::{MapRoot, Paths};
+    use crate::replay::progress::Progress;
+    use crate::replay::system_call::{Answer, close};
 
     #[test]
     fn each_change_does_what_the_kernel_does() {
         let directory = tempfile::tempdir().unwrap();
-        let root = OwnedFd::from(std::fs::File::open(directory.path()).unwrap());
-        let at = root.as_raw_fd();
-        let noise = noise(4096, 3);
-        let make = |change: Changing<'_>| change.make(&noise);
+        let root = MapRoot::open(directory.path()).unwrap();
+        let place = |name: &str| Place { map: 0, path: name.as_bytes().to_vec() };
+        let [d, f, g, h, l] = [0, 1, 2, 3, 4].map(PlaceId);
+        let paths = Paths::new(vec![root], &["d", "d/f", "d/g", "h", "l"].map(place));
+        let (noise, records) = (noise(4096, 3), Records::new());
+        let shared = Shared {
+            paths: &paths,
+            progress: Progress::new(1),
+            buffers: Buffers::new(&Repetition::default(), 0),
+            descriptors: Box::new([AtomicI32::new(-1)]),
+        };
+        let make = |change: &Change| {
+            // SAFETY: all of it is there until it was made.
+            let call = unsafe { changing(change, &shared, &noise, &records) };
+            call.answer(call.make())
+        };
         let is_ok = |answer: Answer| answer.completion.is_ok();
-        assert!(is_ok(make(Changing::MakeDirectory(at, c"d", 0))), "and its owner may use it");
-        let create = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
-        let file = make(Changing::Open(at, c"d/f", create, 0)).opened.unwrap();
-        assert_eq!(
-            make(Changing::Open(at, c"d/f", create, 0)).completion.code,
-            FailureCode::from_errno(libc::EEXIST)
-        );
-        assert_eq!(make(Changing::Write(file, 100)).completion, Completion::ok(100));
-        assert_eq!(make(Changing::WriteAt(file, 50, 1000)).completion, Completion::ok(50));
+        assert!(is_ok(make(&Change::MakeDirectory(d, 0))), "and its owner may use it");
+        // To read and write, to be made, and not to be there yet.
+        let create = Change::Open(f, 0o302, 0, Some(0));
+        let file = make(&create).opened.unwrap();
+        assert_eq!(make(&create).completion.code, FailureCode::from_errno(libc::EEXIST));
+        shared.opened(0, file);
+        assert_eq!(make(&Change::Write(0, 100, 100)).completion, Completion::ok(100));
+        assert_eq!(make(&Change::WriteAt(0, 50, 50, 1000)).completion, Completion::ok(50));
         let found = std::fs::read(directory.path().join("d/f")).unwrap();
         assert_eq!((found.len(), &found[..100], &found[1000..]), (1050, &noise[..100], &noise[..50]));
         for change in [
-            Changing::Truncate(file, 10),
-            Changing::Synchronise(file),
-            Changing::Link(at, c"d/f", c"d/g"),
-            Changing::Rename(at, c"d/g", c"h", 0),
-            Changing::SymbolicLink(c"d/f", at, c"l"),
-            Changing::Attributes(at, c"h", 0, Attribute::Mode(0o4000)),
-            Changing::Attributes(at, c"l", libc::AT_SYMLINK_NOFOLLOW, Attribute::Times),
-            Changing::Attributes(at, c"l", libc::AT_SYMLINK_NOFOLLOW, Attribute::Owner),
-            Changing::AttributesOf(file, Attribute::Owner),
-            Changing::AttributesOf(file, Attribute::Times),
-            Changing::AttributesOf(file, Attribute::Mode(0o640)),
+            Change::Truncate(0, 10),
+            Change::Synchronise(0),
+            Change::Link(f, g),
+            Change::Rename(g, h, 0),
+            Change::SymbolicLink(f, l),
+            Change::Attributes(h, 0, Attribute::Mode(0o4000)),
+            Change::Attributes(l, 0x100, Attribute::Times),
+            Change::Attributes(l, 0x100, Attribute::Owner),
+            Change::AttributesOf(0, Attribute::Owner),
+            Change::AttributesOf(0, Attribute::Times),
+            Change::AttributesOf(0, Attribute::Mode(0o640)),
         ] {
-            assert!(is_ok(make(change)), "{change:?}");
+            assert!(is_ok(make(&change)), "{change:?}");
         }
         let found = std::fs::metadata(directory.path().join("l")).unwrap();
         assert_eq!((found.len(), found.nlink(), found.permissions().mode() & 0o7777), (10, 2, 0o740));
-        for change in [
-            Changing::Remove(at, c"l", 0),
-            Changing::Remove(at, c"h", 0),
-            Changing::Remove(at, c"d/f", 0),
-            Changing::Remove(at, c"d", libc::AT_REMOVEDIR),
-        ] {
-            assert!(is_ok(make(change)), "{change:?}");
+        for change in [Change::Remove(l), Change::Remove(h), Change::Remove(f), Change::RemoveDirectory(d)] {
+            assert!(is_ok(make(&change)), "{change:?}");
         }
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
-        super::super::answer::close(file);
+        close(file);
     }
 
     #[test]
-    fn noise_is_of_a_copy_s_own() {
-        assert_eq!(noise(13, 1).len(), 13);
-        assert_eq!(noise(64, 1)[..13], noise(13, 1)[..]);
-        assert_ne!(noise(64, 1), noise(64, 2));
+    fn what_is_written_to_is_opened_so() {
         assert_eq!(flags_to_write(0o1102), libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC);
     }
 }

@@ -15,7 +15,8 @@ use iolag_trace::{Ask, Item};
 
 use super::change;
 use super::progress::Over;
-use super::session::{ALL_OTHERS, ONLY_WAITS, Shared};
+use super::session::{ALL_OTHERS, ONLY_WAITS};
+use super::shared::Shared;
 use crate::processors::{ProcessorClocks, ProcessorMeter, ProcessorTimes};
 use crate::{Client, CountsFrom, Done, Step};
 

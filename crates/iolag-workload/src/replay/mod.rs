@@ -6,7 +6,6 @@
 //!
 //! Limits: a task is a thread, so that memory, and what belongs to a process only (locks, limits, credentials), is shared by tasks that had their own.
 
-mod answer;
 mod ask;
 mod buffers;
 mod change;
@@ -14,8 +13,11 @@ mod client;
 mod copy;
 mod paths;
 mod progress;
+mod records;
 mod session;
+mod shared;
 mod spec;
+mod system_call;
 
 pub use buffers::buffer_bytes;
 pub use client::ReplayPace;

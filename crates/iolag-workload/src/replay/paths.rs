@@ -41,40 +41,53 @@ impl AsFd for MapRoot {
 /// Every path of a repetition.
 #[derive(Debug)]
 pub struct Paths {
-    roots: Vec<MapRoot>,
-    /// By place: below its root, and as a whole.
-    below: Vec<CString>,
-    whole: Vec<CString>,
-    maps: Vec<u16>,
+    /// Open as long as they are asked below.
+    _roots: Vec<MapRoot>,
+    places: Vec<Whereabout>,
+}
+
+/// Where a place is.
+#[derive(Debug)]
+struct Whereabout {
+    root: RawFd,
+    /// Where in the whole begins what is below the root: one text, so that less memory is looked at between calls.
+    below: u32,
+    whole: CString,
+}
+
+impl Whereabout {
+    #[inline]
+    fn below(&self) -> &CStr {
+        let whole = self.whole.as_bytes_with_nul();
+        // SAFETY: the rest of it, which is one byte long at least, ends with its only zero.
+        unsafe { CStr::from_bytes_with_nul_unchecked(&whole[(self.below as usize).min(whole.len() - 1)..]) }
+    }
 }
 
 impl Paths {
     /// The paths of these places below these roots. One with a zero byte in it, which no program can have asked for, is empty.
     pub fn new(roots: Vec<MapRoot>, places: &[Place]) -> Self {
-        let text = |bytes: Vec<u8>| CString::new(bytes).unwrap_or_default();
-        let whole = |place: &Place| {
-            let root =
-                roots.get(usize::from(place.map)).map_or(&b""[..], |root| root.path.as_os_str().as_bytes());
-            text([root, b"/", &place.path].concat())
+        let whereabout = |place: &Place| {
+            let root = roots.get(usize::from(place.map));
+            let path = root.map_or(&b""[..], |root| root.path.as_os_str().as_bytes());
+            Whereabout {
+                root: root.map_or(-1, |root| root.opened.as_raw_fd()),
+                below: path.len() as u32 + 1,
+                whole: CString::new([path, b"/", &place.path].concat()).unwrap_or_default(),
+            }
         };
-        Self {
-            below: places.iter().map(|place| text(place.path.clone())).collect(),
-            whole: places.iter().map(whole).collect(),
-            maps: places.iter().map(|place| place.map).collect(),
-            roots,
-        }
+        Self { places: places.iter().map(whereabout).collect(), _roots: roots }
     }
 
     /// Its root, and below that.
+    #[inline]
     pub(super) fn of(&self, place: PlaceId) -> (RawFd, &CStr) {
-        let at = place.0 as usize;
-        let root = self.maps.get(at).and_then(|map| self.roots.get(usize::from(*map)));
-        (root.map_or(-1, |root| root.opened.as_raw_fd()), self.below.get(at).map_or(c"", CString::as_c_str))
+        self.places.get(place.0 as usize).map_or((-1, c""), |place| (place.root, place.below()))
     }
 
     /// From the root of the machine.
     pub(super) fn whole(&self, place: PlaceId) -> &CStr {
-        self.whole.get(place.0 as usize).map_or(c"", CString::as_c_str)
+        self.places.get(place.0 as usize).map_or(c"", |place| place.whole.as_c_str())
     }
 
     /// Where a name is looked up, and as what; `descriptor` says what a descriptor of the repetition is.

@@ -52,7 +52,13 @@ impl Progress {
         })
     }
 
+    /// Whether the copy has one task alone.
+    pub(super) fn is_of_one(&self) -> bool {
+        self.done.len() == 1
+    }
+
     /// So many items of a task are done.
+    #[inline]
     pub(super) fn note(&self, task: u32, items: u32) {
         // Nobody waits for who is the only one, and to be seen by others takes time between calls.
         if let [only] = &*self.done {

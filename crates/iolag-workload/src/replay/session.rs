@@ -2,7 +2,6 @@
 
 use std::os::fd::RawFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, Ordering};
 
 use iolag_backend::{CacheMaker, Completion, Mark, Request, Session};
 use iolag_model::{FailureCode, Operation};
@@ -10,12 +9,12 @@ use iolag_trace::{Ask, Change, Item};
 use rustix::io::Errno;
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-use super::answer::{Answer, close};
-use super::ask::{Call, Room, flags_here, is_file, unmap};
-use super::buffers::Buffers;
-use super::change::{Changing, flags_to_write};
-use super::paths::Paths;
+use super::ask::{asked, attributes};
+use super::buffers::Room;
 use super::progress::Progress;
+use super::records::Records;
+use super::shared::Shared;
+use super::system_call::{Answer, SystemCall, close, unmap};
 use crate::payload::Payload;
 
 /// As the length of an edge: what others do is waited for, and nothing else done.
@@ -26,28 +25,6 @@ pub(super) const ALL_OTHERS: u64 = u64::MAX;
 const RECORD_MAX: u64 = 280;
 /// So many disagreements of a task are told in words; the others are counted.
 const TOLD_MAX: u32 = 20;
-
-/// What all tasks of a copy have together.
-#[derive(Debug)]
-pub(super) struct Shared<'a> {
-    pub paths: &'a Paths,
-    pub progress: Progress,
-    pub buffers: Buffers,
-    /// By number of the repetition: what a descriptor is in the tables of those who have it.
-    pub descriptors: Box<[AtomicI32]>,
-}
-
-impl Shared<'_> {
-    fn descriptor(&self, number: u32) -> RawFd {
-        self.descriptors.get(number as usize).map_or(-1, |known| known.load(Ordering::Acquire))
-    }
-
-    fn opened(&self, number: u32, descriptor: RawFd) {
-        if let Some(known) = self.descriptors.get(number as usize) {
-            known.store(descriptor, Ordering::Release);
-        }
-    }
-}
 
 /// Begins another task of the copy.
 pub(super) type Fork<'a> = dyn Fn(u32) -> Result<(), Errno> + Sync + 'a;
@@ -66,8 +43,12 @@ pub(super) struct ReplaySession<'a> {
     room: Room,
     /// What is written.
     noise: &'a [u8],
-    prepared: Option<Call<'a>>,
-    left: Option<Answer>,
+    records: Records,
+    prepared: Option<SystemCall<'a>>,
+    /// What the kernel said to it.
+    came: isize,
+    /// What was opened, and is looked at by the program itself next.
+    unlooked: Option<u32>,
     said: Option<String>,
     told: u32,
 }
@@ -83,84 +64,27 @@ impl<'a> ReplaySession<'a> {
         payload: Option<Payload>,
     ) -> Self {
         let (room, noise) = (shared.buffers.room(task), shared.buffers.noise());
-        let (prepared, left, said, told) = (None, None, None, 0);
-        Self { items, shared, fork, is_stopped, caches, payload, room, noise, prepared, left, said, told }
+        let (prepared, unlooked, said) = (None, None, None);
+        Self {
+            items,
+            shared,
+            fork,
+            is_stopped,
+            caches,
+            payload,
+            room,
+            noise,
+            records: Records::new(),
+            prepared,
+            came: 0,
+            unlooked,
+            said,
+            told: 0,
+        }
     }
 
     fn item(&self, request: &Request) -> Option<&'a Item> {
         self.items.get(usize::try_from(request.key.index).ok()?)
-    }
-
-    fn call(&self, ask: &Ask) -> Option<Call<'a>> {
-        let paths = self.shared.paths;
-        let on = |number: u32| self.shared.descriptor(number);
-        Some(match *ask {
-            Ask::Stat(name, flags) => {
-                let (at, path) = paths.looked_up(name, on);
-                Call::Stat(at, path, flags)
-            }
-            Ask::Statx(name, flags) => {
-                let (at, path) = paths.looked_up(name, on);
-                Call::Statx(at, path, flags)
-            }
-            Ask::Access(name, mode, flags) => {
-                let (at, path) = paths.looked_up(name, on);
-                Call::Access(at, path, mode, flags)
-            }
-            Ask::ReadLink(name, length) => {
-                let (at, path) = paths.looked_up(name, on);
-                Call::ReadLink(at, path, length)
-            }
-            Ask::Open(name, flags, _) => {
-                let (at, path) = paths.looked_up(name, on);
-                Call::Open(at, path, flags)
-            }
-            Ask::StatFs(place) => Call::StatFs(paths.whole(place)),
-            Ask::ChangeDirectory(place) => Call::ChangeDirectory(paths.whole(place)),
-            Ask::TellDirectory => Call::TellDirectory,
-            Ask::ChangeDirectoryTo(number) => Call::ChangeDirectoryTo(on(number)),
-            Ask::Attributes(number) => Call::Attributes(on(number)),
-            Ask::StatFsOf(number) => Call::StatFsOf(on(number)),
-            Ask::Read(number, length, _) => Call::Read(on(number), length),
-            Ask::ReadAt(number, length, _, offset) => Call::ReadAt(on(number), length, offset),
-            Ask::Seek(number, offset, whence) => Call::Seek(on(number), offset, whence),
-            Ask::List(number, length, _) => Call::List(on(number), length),
-            Ask::Map(number, length, offset) => Call::Map(on(number), length, offset),
-            Ask::Flags(number) => Call::Flags(on(number)),
-            Ask::IsTerminal(number) => Call::IsTerminal(on(number)),
-            Ask::Duplicate(from, _, over) => {
-                Call::Duplicate(on(from), over.map(on).filter(|over| *over >= 0))
-            }
-            Ask::Close(ref all) => Call::Close(on(*all.first()?)),
-            Ask::Change(ref change) => Call::Change(self.changing(change)),
-            Ask::Fork(_) | Ask::Execute(_) | Ask::Wait | Ask::CloseAll(_) => return None,
-        })
-    }
-
-    fn changing(&self, change: &Change) -> Changing<'a> {
-        let paths = self.shared.paths;
-        let on = |number: u32| self.shared.descriptor(number);
-        let of = |place| paths.of(place);
-        match *change {
-            Change::Open(place, flags, mode, _) => {
-                let (at, path) = of(place);
-                Changing::Open(at, path, flags_here(flags) | flags_to_write(flags), mode)
-            }
-            Change::Write(number, length, _) => Changing::Write(on(number), length),
-            Change::WriteAt(number, length, _, offset) => Changing::WriteAt(on(number), length, offset),
-            Change::Truncate(number, length) => Changing::Truncate(on(number), length),
-            Change::Synchronise(number) => Changing::Synchronise(on(number)),
-            Change::Remove(place) => Changing::Remove(of(place).0, of(place).1, 0),
-            Change::RemoveDirectory(place) => Changing::Remove(of(place).0, of(place).1, libc::AT_REMOVEDIR),
-            Change::MakeDirectory(place, mode) => Changing::MakeDirectory(of(place).0, of(place).1, mode),
-            Change::Rename(from, to, flags) => Changing::Rename(of(from).0, of(from).1, of(to).1, flags),
-            Change::Link(from, to) => Changing::Link(of(from).0, of(from).1, of(to).1),
-            Change::SymbolicLink(text, place) => Changing::SymbolicLink(of(text).1, of(place).0, of(place).1),
-            Change::Attributes(place, flags, attribute) => {
-                Changing::Attributes(of(place).0, of(place).1, flags as i32, attribute)
-            }
-            Change::AttributesOf(number, attribute) => Changing::AttributesOf(on(number), attribute),
-        }
     }
 
     /// Waits for others, and does what the item is if it is an edge.
@@ -284,24 +208,45 @@ impl<'a> ReplaySession<'a> {
     }
 
     /// What the next items need of an answer; what was opened, and is no file any more, is closed.
-    fn keep(&self, item: &Item, answer: &Answer) -> Kept {
+    fn keep(&mut self, index: u64, item: &Item, answer: &Answer) -> Kept {
         answer.mapping.into_iter().for_each(unmap);
-        let Some(descriptor) = answer.opened else { return Kept::Nothing };
-        if matches!(item.ask, Ask::Open(..) | Ask::Change(Change::Open(..))) && !is_file(descriptor) {
+        let Some(descriptor) = answer.opened else { return self.look_at_unlooked(item, answer) };
+        let opens = matches!(item.ask, Ask::Open(..) | Ask::Change(Change::Open(..)));
+        if opens && self.is_looked_at_next(index, item) {
+            self.unlooked = item.ask.opens();
+        } else if opens && !self.is_file(descriptor) {
             close(descriptor);
             return Kept::NoFile;
         }
-        match item.ask {
-            Ask::Open(_, _, Some(number))
-            | Ask::Duplicate(_, number, _)
-            | Ask::Change(Change::Open(.., Some(number)))
-                if item.errno == 0 =>
-            {
-                self.shared.opened(number, descriptor);
-            }
+        match item.ask.opens() {
+            Some(number) if item.errno == 0 => self.shared.opened(number, descriptor),
             _ => close(descriptor),
         }
         Kept::Nothing
+    }
+
+    /// Whether the program itself asks next what it has opened, before anybody else can do something with it.
+    fn is_looked_at_next(&self, index: u64, item: &Item) -> bool {
+        let next = self.items.get(index as usize + 1).filter(|_| self.shared.progress.is_of_one());
+        let of = next.map(|next| &next.ask);
+        matches!(of, Some(Ask::Attributes(number)) if item.errno == 0 && item.ask.opens() == Some(*number))
+    }
+
+    fn look_at_unlooked(&mut self, item: &Item, answer: &Answer) -> Kept {
+        let Ask::Attributes(number) = item.ask else { return Kept::Nothing };
+        let is_file = answer.completion.is_ok() && self.records.is_of_file();
+        if self.unlooked.take() != Some(number) || is_file {
+            return Kept::Nothing;
+        }
+        close(self.shared.descriptor(number));
+        self.shared.opened(number, -1);
+        if answer.completion.is_ok() { Kept::NoFile } else { Kept::Nothing }
+    }
+
+    fn is_file(&self, descriptor: RawFd) -> bool {
+        // SAFETY: the records outlive it, and no other call is under way.
+        let looked = unsafe { attributes(descriptor, &self.records) };
+        looked.make() == 0 && self.records.is_of_file()
     }
 }
 
@@ -326,34 +271,36 @@ impl Session for ReplaySession<'_> {
     #[inline]
     fn prepare(&mut self, request: &Request) {
         self.prepared = match request.operation {
-            Operation::Edge => None,
-            _ => self.item(request).and_then(|item| self.call(&item.ask)),
+            Operation::Edge | Operation::Payload => None,
+            operation if operation.is_of_caches() => None,
+            // SAFETY: room and records are the session's, which makes one call at a time.
+            _ => self.item(request).and_then(|item| unsafe {
+                asked(&item.ask, self.shared, self.room, self.noise, &self.records)
+            }),
         };
     }
 
+    /// Of a call it is told afterwards what it came to ([`Self::inspect`]).
     #[inline(always)]
     fn execute(&mut self, request: &Request) -> Completion {
-        let Some(call) = &self.prepared else {
-            if let (Operation::Payload, Some(payload)) = (request.operation, &mut self.payload) {
-                return payload.execute();
-            }
-            return match (request.operation, &self.caches) {
-                (Operation::Edge, _) => self.edge(request),
-                (operation, Some(caches)) if operation.is_of_caches() => caches.make(operation),
-                _ => Completion::failed(Errno::OPNOTSUPP.into()),
-            };
-        };
-        let answer = call.make(self.room, self.noise);
-        let completion = answer.completion;
-        self.left = Some(answer);
-        completion
+        if let Some(call) = &self.prepared {
+            self.came = call.make();
+            return Completion::ok(0);
+        }
+        match (request.operation, &mut self.payload, &self.caches) {
+            (Operation::Payload, Some(payload), _) => payload.execute(),
+            (Operation::Edge, ..) => self.edge(request),
+            (operation, _, Some(caches)) if operation.is_of_caches() => caches.make(operation),
+            _ => Completion::failed(Errno::OPNOTSUPP.into()),
+        }
     }
 
     #[inline]
     fn inspect(&mut self, request: &Request, completion: Completion) -> Completion {
-        let (Some(answer), Some(item)) = (self.left.take(), self.item(request)) else { return completion };
-        match self.keep(item, &answer) {
-            Kept::Nothing => self.judged(item, completion),
+        let (Some(call), Some(item)) = (self.prepared.take(), self.item(request)) else { return completion };
+        let answer = call.answer(self.came);
+        match self.keep(request.key.index, item, &answer) {
+            Kept::Nothing => self.judged(item, answer.completion),
             Kept::NoFile => {
                 let completion = Completion::failed(Errno::NXIO.into());
                 self.disagree(item, completion, "it is a device, a pipe or a socket now".to_owned())

@@ -69,7 +69,7 @@ fn payloads_are_run_measured_and_decide_how_many_copies_to_run() {
     );
     assert_eq!(user.operations(&["payload.processor-time"]).len(), copies);
     let shown = in_words(&user.fine(&["show", "last", "--payload", "1h"]).output);
-    assert!(shown.contains("and then computes for 3600s on a processor"), "{shown}");
+    assert!(shown.contains("and then computes for 1h on a processor"), "{shown}");
     let refused = user.iolag(&["show", "last", "--payload", "sleep 1"]);
     assert_eq!((refused.code, refused.errors.lines().count()), (2, 1), "{refused:?}");
     assert!(refused.errors.contains("a command is only run by copies that are measured"), "{refused:?}");
@@ -84,7 +84,7 @@ fn a_payload_is_in_no_limit_of_the_set_up_and_follows_none_that_was_ended() {
     user.directory("tree");
     let limits = ["--kill-after", "900ms", "--judge", "900ms", "--payload", "pwd > place; sleep 1"];
     let told = in_words(&user.fine(&bench(&limits)).output);
-    assert!(told.contains("None of 1 copy took longer than 900ms"), "{told}");
+    assert!(told.contains("The copy did not take longer than 900ms"), "{told}");
     // It ran where iolag was started.
     let place = fs::read_to_string(user.path("place")).unwrap();
     assert_eq!(fs::canonicalize(place.trim()).unwrap(), fs::canonicalize(user.path("")).unwrap());

@@ -163,6 +163,10 @@ fn what_is_changed_is_as_it_was_for_the_program_and_the_target_stays_as_it_is() 
     let told = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_says(&told, &["All 36 calls came back as they did then."]);
     assert_says(&done.stderr, &["files are only read, but for those of its own in ", "/iolag-work"]);
+    // The first has ended long before the second begins, which needs its own files then.
+    let words = ["replay", &trace, "--map", &map, "--allow-write", "--copies", "2", "--start", "200ms"];
+    let done = scene.run(&words);
+    assert_eq!(done.code, Some(0), "{done:?}");
     let mut names: Vec<_> = fs::read_dir(&target).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, ["kept", "new"]);
@@ -447,6 +451,20 @@ fn on_memory_nothing_can_be_dropped() {
         &in_a_line(&done.stdout),
         &["is a tmpfs, which is memory itself: nothing of it can be dropped"],
     );
+}
+
+#[test]
+fn caches_are_dropped_and_no_call_is_made_in_their_place() {
+    let scene = Scene::new();
+    let trace = trace_of(&scene, SMALL);
+    fs::write(scene.target().join("a"), "12345").unwrap();
+    let map = format!("/site={}", scene.target().display());
+    let dropped = scene.path().join("dropped");
+    let command = format!("touch {}", dropped.display());
+    let done = scene.run(&["replay", &trace, "--map", &map, "--caches", "cold", "--drop-command", &command]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    assert!(dropped.exists(), "{done:?}");
+    assert_says(&in_a_line(&done.stdout), &["All 6 calls came back as they did then.", "caches dropped in"]);
 }
 
 /// A call each 50 ms for a minute.
