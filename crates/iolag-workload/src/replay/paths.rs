@@ -43,51 +43,69 @@ impl AsFd for MapRoot {
 pub struct Paths {
     /// Open as long as they are asked below.
     _roots: Vec<MapRoot>,
-    places: Vec<Whereabout>,
+    /// By place: its root, what is below that, and the whole.
+    roots: Vec<RawFd>,
+    below: Texts,
+    whole: Texts,
 }
 
-/// Where a place is.
+/// Texts one after the other, in the order in which they are asked for first: little memory is looked at between calls, and what comes next is there.
 #[derive(Debug)]
-struct Whereabout {
-    root: RawFd,
-    /// Where in the whole begins what is below the root: one text, so that less memory is looked at between calls.
-    below: u32,
-    whole: CString,
+struct Texts {
+    bytes: Vec<u8>,
+    /// Where each begins, and where the last ends.
+    starts: Vec<usize>,
 }
 
-impl Whereabout {
+impl Texts {
+    /// One with a zero byte in it is empty.
+    fn of(texts: impl Iterator<Item = Vec<u8>>) -> Self {
+        let mut all = Self { bytes: Vec::new(), starts: vec![0] };
+        for text in texts {
+            all.bytes.extend_from_slice(CString::new(text).unwrap_or_default().as_bytes_with_nul());
+            all.starts.push(all.bytes.len());
+        }
+        all
+    }
+
     #[inline]
-    fn below(&self) -> &CStr {
-        let whole = self.whole.as_bytes_with_nul();
-        // SAFETY: the rest of it, which is one byte long at least, ends with its only zero.
-        unsafe { CStr::from_bytes_with_nul_unchecked(&whole[(self.below as usize).min(whole.len() - 1)..]) }
+    fn get(&self, place: PlaceId) -> &CStr {
+        match self.starts.get(place.0 as usize..).unwrap_or_default() {
+            // SAFETY: it was put there with the only zero at its end.
+            [start, end, ..] => unsafe { CStr::from_bytes_with_nul_unchecked(&self.bytes[*start..*end]) },
+            _ => c"",
+        }
     }
 }
 
 impl Paths {
     /// The paths of these places below these roots. One with a zero byte in it, which no program can have asked for, is empty.
     pub fn new(roots: Vec<MapRoot>, places: &[Place]) -> Self {
-        let whereabout = |place: &Place| {
-            let root = roots.get(usize::from(place.map));
-            let path = root.map_or(&b""[..], |root| root.path.as_os_str().as_bytes());
-            Whereabout {
-                root: root.map_or(-1, |root| root.opened.as_raw_fd()),
-                below: path.len() as u32 + 1,
-                whole: CString::new([path, b"/", &place.path].concat()).unwrap_or_default(),
-            }
+        let root = |place: &Place| roots.get(usize::from(place.map));
+        let whole = |place: &Place| {
+            let root = root(place).map_or(&b""[..], |root| root.path.as_os_str().as_bytes());
+            [root, b"/", &place.path].concat()
         };
-        Self { places: places.iter().map(whereabout).collect(), _roots: roots }
+        Self {
+            roots: places
+                .iter()
+                .map(|place| root(place).map_or(-1, |root| root.opened.as_raw_fd()))
+                .collect(),
+            below: Texts::of(places.iter().map(|place| place.path.clone())),
+            whole: Texts::of(places.iter().map(whole)),
+            _roots: roots,
+        }
     }
 
     /// Its root, and below that.
     #[inline]
     pub(super) fn of(&self, place: PlaceId) -> (RawFd, &CStr) {
-        self.places.get(place.0 as usize).map_or((-1, c""), |place| (place.root, place.below()))
+        (self.roots.get(place.0 as usize).copied().unwrap_or(-1), self.below.get(place))
     }
 
     /// From the root of the machine.
     pub(super) fn whole(&self, place: PlaceId) -> &CStr {
-        self.places.get(place.0 as usize).map_or(c"", |place| place.whole.as_c_str())
+        self.whole.get(place)
     }
 
     /// Where a name is looked up, and as what; `descriptor` says what a descriptor of the repetition is.
@@ -118,5 +136,6 @@ mod tests {
         let (root, path) = paths.looked_up(Name { at: At::Map, ..name }, |_| -1);
         assert!(root > 2 && path == c"usr/lib/x");
         assert_eq!(paths.whole(PlaceId(0)), c"//usr/lib/x");
+        assert_eq!((paths.of(PlaceId(1)), paths.whole(PlaceId(9))), ((-1, c""), c""));
     }
 }

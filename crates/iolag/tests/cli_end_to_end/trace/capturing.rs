@@ -46,8 +46,8 @@ fn what_is_typed_is_for_the_command() {
         return;
     }
     let scene = Scene::new();
-    let script =
-        "trap 'echo heard; exit 5' INT; trap 'echo quit' QUIT; echo ready; while :; do sleep 0.05; done";
+    // A terminal that sends a signal then drops what is still to be shown, so that the answer waits a little.
+    let script = "trap 'sleep 0.5; echo heard; exit 5' INT; trap 'sleep 0.5; echo quit' QUIT; echo ready; while :; do sleep 0.05; done";
     let mut session = Session::start(traced(&scene, script));
     session.wait_for("ready");
     session.type_in(CTRL_BACKSLASH);
