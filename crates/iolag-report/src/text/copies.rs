@@ -1,8 +1,8 @@
 //! Time against copies, for a terminal: what more copies at once do to each.
 
 use iolag_analysis::{
-    BLOCKS_NEEDED, CopiesFigure, CopiesLevel, CopiesLine, CopiesShape, LEVELS_NEEDED, STRAIGHT_WITHIN,
-    SlowestMissing,
+    BLOCKS_NEEDED, CopiesFigure, CopiesLevel, CopiesLine, CopiesShape, CopiesTime, LEVELS_NEEDED,
+    STRAIGHT_WITHIN, SlowestMissing,
 };
 use iolag_model::{Nanoseconds, counted, format_count, format_duration};
 
@@ -14,6 +14,8 @@ use crate::words::numbers::{NOTHING, percentage};
 
 /// What stands above.
 pub(crate) const HEADING: &str = "Time of a copy against copies at once";
+/// Of more runs only the ends of their times are told.
+const RUNS_LISTED_MAX: usize = 9;
 /// The names of the columns; the last is the times of runs.
 pub(crate) const COLUMNS: [&str; 4] = ["copies", "runs", "mean", "each run"];
 
@@ -127,16 +129,25 @@ fn table(figure: &CopiesFigure) -> Table {
 /// The cells of a row.
 pub(crate) fn cells(figure: &CopiesFigure, level: &CopiesLevel) -> [String; COLUMNS.len()] {
     let points = figure.points.iter().filter(|point| point.copies == level.copies);
-    let each = points.map(|point| {
-        let bound = if point.time.is_at_least { "≥ " } else { "" };
-        format!("{bound}{}", format_duration(point.time.median_ns))
-    });
     [
         format_count(u64::from(level.copies)),
         format_count(level.runs),
         mean_in_words(level),
-        each.collect::<Vec<_>>().join(", "),
+        times_in_words(points.map(|point| point.time).collect()),
     ]
+}
+
+fn times_in_words(mut times: Vec<CopiesTime>) -> String {
+    let told = |time: &CopiesTime| {
+        let bound = if time.is_at_least { "≥ " } else { "" };
+        format!("{bound}{}", format_duration(time.median_ns))
+    };
+    if times.len() <= RUNS_LISTED_MAX {
+        return times.iter().map(told).collect::<Vec<_>>().join(", ");
+    }
+    times.sort_by_key(|time| (time.median_ns, time.is_at_least));
+    let ends = [times.first(), times.last()].map(|time| time.map(told).unwrap_or_default());
+    format!("from {} to {}", ends[0], ends[1])
 }
 
 fn mean_in_words(level: &CopiesLevel) -> String {
@@ -204,6 +215,17 @@ mod tests {
         let alone = said(21.0, None, CopiesShape::TooFew);
         assert!(alone.starts_with("/afs takes 21.0 s more for each further copy; how sure"), "{alone}");
         assert!(copies_sentence(&figure(None)).contains("one number of copies only"));
+    }
+
+    #[test]
+    fn of_many_runs_the_ends_are_told() {
+        let time = |milliseconds| CopiesTime {
+            median_ns: Nanoseconds::from_milliseconds(milliseconds),
+            is_at_least: milliseconds == 30,
+        };
+        let told = |times: &[u64]| times_in_words(times.iter().map(|one| time(*one)).collect());
+        assert_eq!(told(&[20, 10, 30]), "20.0 ms, 10.0 ms, ≥ 30.0 ms");
+        assert_eq!(told(&[20, 10, 30, 12, 13, 14, 15, 16, 17, 18]), "from 10.0 ms to ≥ 30.0 ms");
     }
 
     #[test]

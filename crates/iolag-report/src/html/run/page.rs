@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use iolag_analysis::figure::Figures;
+use iolag_model::format_count;
 
 use super::against::against;
 use super::bad_moments::bad_moments;
@@ -30,12 +31,15 @@ const STYLE: &str = include_str!("../../../../../web/dist/report.css");
 /// Content-Security-Policy: nothing is loaded from anywhere, and only this script and this style (by hash) run.
 const POLICY: &str = include_str!("../../../../../web/dist/policy.txt");
 
+/// Of more runs of copies none is drawn by itself: of 500 a page would have 100 MB, and nobody would look at that.
+const RUNS_DRAWN_MAX: usize = 40;
+
 /// Writes one HTML file that needs nothing else: no network, no other file. The text, the findings and the table
 /// are complete without its script.
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_html(report: &HtmlReport<'_>, figures: Figures, writer: &mut dyn Write) -> io::Result<()> {
+pub fn write_html(report: &HtmlReport<'_>, mut figures: Figures, writer: &mut dyn Write) -> io::Result<()> {
     let names = run_names(&report.runs.iter().map(|run| run.record).collect::<Vec<_>>());
     let mut page = Markup::default();
     let runs = report.runs.iter().enumerate();
@@ -44,6 +48,9 @@ pub fn write_html(report: &HtmlReport<'_>, figures: Figures, writer: &mut dyn Wr
     write_static(report, &names, &figures, &answers, &mut page)?;
     // Where the page begins with what copies come to together, that is what shows it.
     let proof = if are_copies(report.runs) { None } else { proof(&answers, &figures) };
+    if are_too_many(report) {
+        figures.runs.clear();
+    }
     writeln!(writer, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
     writeln!(writer, "<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">")?;
     writeln!(writer, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")?;
@@ -182,6 +189,10 @@ fn write_copies(
     Ok(())
 }
 
+fn are_too_many(report: &HtmlReport<'_>) -> bool {
+    report.runs.len() > RUNS_DRAWN_MAX && are_copies(report.runs)
+}
+
 fn write_answers(report: &HtmlReport<'_>, names: &[String], answers: &[Answer<'_>], page: &mut Markup) {
     for ((run, name), of_run) in report.runs.iter().zip(names).zip(answers) {
         subheading(report.runs.len() == 1, name, page);
@@ -200,6 +211,14 @@ fn write_figures(report: &HtmlReport<'_>, names: &[String], page: &mut Markup) -
         return Ok(());
     }
     page.raw("<section id=\"figures\"><h2>Figures</h2>\n");
+    if are_too_many(report) {
+        let (runs, one) = (format_count(report.runs.len() as u64), &report.runs[0].record.id);
+        let told = format!(
+            "{runs} runs are too many to draw each of them here: `iolag report {one} -o run.html` draws one."
+        );
+        page.raw("<p class=\"nothing\">").prose(&told).raw("</p>\n</section>\n");
+        return Ok(());
+    }
     page.raw("<p class=\"needs-script nothing\">The figures are drawn by the script in this page, which needs JavaScript. ");
     page.raw("Findings and table are complete without it.</p>\n<div id=\"figures-host\"></div></section>\n");
     Ok(())
