@@ -41,7 +41,7 @@ pub use posix::{
     CacheLook, DropMethod, PlaceCaches, PosixBackend, PosixSession, Tree, WORKING_NAME, ring_refusal,
     token_name,
 };
-pub use redact::{redact, redact_argument, redact_command, redact_line};
+pub use redact::{HIDDEN, redact, redact_argument, redact_command, redact_line};
 pub use request::{Completion, MARKS_MAX, Mark, ObjectKey, Request};
 pub use semantics::{
     Datasets, Descriptors, FullDataset, MissingDelete, ObjectNames, PlaceProof, Queue, Semantics,

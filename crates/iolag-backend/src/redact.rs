@@ -1,7 +1,7 @@
 //! Secrets in target URLs, taken out before anything is shown or stored.
 
 /// What stands in place of a secret.
-const HIDDEN: &str = "***";
+pub const HIDDEN: &str = "***";
 
 /// Parameters of a URL whose value is a secret if their name contains one of these.
 const SECRET_NAMES: &[&str] = &["password", "passwd", "secret", "token", "signature", "credential"];

@@ -18,6 +18,10 @@ pub(crate) fn assumed(told: &[Recommendation]) -> String {
         Some(limit) => format!("is lost if it is not set up after {}", typed_duration(limit)),
         None => "is never lost".to_owned(),
     };
+    let ran = |one: &Recommendation| one.levels.iter().any(|level| level.payload.is_some());
+    if first.question.payload_ns.is_none() && !told.iter().any(ran) {
+        return "No copy came to its payload, so that nothing is known of jobs.".to_owned();
+    }
     let setting = told.iter().map(|one| one.setting).max().unwrap_or(JobSetting::NotKnown);
     let is_counted = told.iter().flat_map(|one| &one.levels).all(|level| level.processor_ns.is_some());
     let of_processors = match is_counted {

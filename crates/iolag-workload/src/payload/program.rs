@@ -75,6 +75,10 @@ impl PayloadProgram {
     }
 
     fn ended(&mut self, report: Report, start: MonotonicTime) -> PayloadEnd {
+        if report == Report::NotStarted(FailureCode::ABANDONED) {
+            let said = Some("the payload failed: the process that looked after it was ended".to_owned());
+            return PayloadEnd { code: FailureCode::ABANDONED, start, processor: None, said };
+        }
         let ending = report.ending().unwrap_or_default();
         let processor = Some(Nanoseconds(ending.processor.iter().map(|part| part.0).sum()));
         let said = (ending.failure != FailureCode::NONE).then(|| self.complaint(report));
@@ -133,6 +137,9 @@ mod tests {
         let killed = ended("kill -9 $$");
         assert_eq!(killed.code, FailureCode::EXIT);
         assert!(killed.said.unwrap().starts_with("the payload failed: signal: 9"));
+        let alone = ended("kill -9 $PPID; sleep 60");
+        assert_eq!((alone.code, alone.processor), (FailureCode::ABANDONED, None), "{alone:?}");
+        assert!(alone.said.unwrap().ends_with("the process that looked after it was ended"));
     }
 
     #[test]

@@ -34,12 +34,12 @@ fn store_of(common: &Common) -> StoreChoice {
 
 /// The command as it was typed, for the record, secrets removed.
 fn typed() -> Vec<String> {
-    const FOR_A_SHELL: &str = "--drop-command";
+    const FOR_A_SHELL: [&str; 2] = ["--drop-command", "--payload"];
     let mut is_for_shell = false;
     let shown = |argument: OsString| {
         let text = argument.to_string_lossy();
-        let is_command = is_for_shell || text.starts_with(FOR_A_SHELL);
-        is_for_shell = text == FOR_A_SHELL;
+        let is_command = is_for_shell || FOR_A_SHELL.iter().any(|option| text.starts_with(option));
+        is_for_shell = FOR_A_SHELL.contains(&&*text);
         if is_command { redact_line(&text) } else { redact(&text) }
     };
     std::env::args_os().map(shown).collect()

@@ -16,6 +16,7 @@ mod explain;
 mod lost_output;
 mod payload;
 mod replay;
+mod replay_caches;
 mod report;
 mod runs;
 mod secrets;

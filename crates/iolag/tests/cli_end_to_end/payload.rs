@@ -211,3 +211,21 @@ fn nothing_of_a_payload_outlives_the_run_whoever_ends_it() {
         scene.assert_nobody_is_left();
     }
 }
+
+#[test]
+fn a_secret_of_a_payload_is_in_nothing_that_is_kept_and_going_on_says_so() {
+    let user = User::new();
+    user.directory("tree");
+    let options =
+        ["--copies", "1", "--repeat", "1", "--payload", "TOKEN=geheim true", "--report", "page.html"];
+    let measured = user.fine(&bench(&options));
+    let shown = user.fine(&["show", "last", "--format", "json"]);
+    let page = fs::read_to_string(user.path("page.html")).unwrap();
+    let kept = user.record().to_string();
+    for text in [&measured.output, &measured.errors, &shown.output, &page, &kept] {
+        assert!(!text.contains("geheim"), "{text}");
+    }
+    let more = [&options[..6], &["--resume", "last"]].concat();
+    let gone_on = user.iolag(&bench(&more));
+    assert!(gone_on.errors.contains("is known but for its secrets"), "{gone_on:?}");
+}

@@ -11,7 +11,7 @@ use crate::support::{Scene, assert_says, wait_until};
 use crate::trace::may_trace;
 
 /// A trace made of text that strace might have written.
-fn trace_of(scene: &Scene, text: &str) -> String {
+pub fn trace_of(scene: &Scene, text: &str) -> String {
     let (from, to) = (scene.path().join("x.strace"), scene.path().join("x.iolag"));
     fs::write(&from, text).unwrap();
     let done = scene.run(&["trace", "--from", from.to_str().unwrap(), "-o", to.to_str().unwrap()]);
@@ -177,7 +177,7 @@ fn what_is_changed_is_as_it_was_for_the_program_and_the_target_stays_as_it_is() 
     scene.assert_nobody_is_left();
 }
 
-const SMALL: &str = "\
+pub const SMALL: &str = "\
 1 stat(\"/site/a\", {st_mode=S_IFREG|0644, st_size=5, ...}) = 0
 1 stat(\"/site/absent\", 0x1) = -1 ENOENT (No such file or directory)
 1 openat(AT_FDCWD, \"/site/a\", O_RDONLY) = 3
@@ -326,7 +326,7 @@ fn copies_and_targets_are_a_campaign() {
 }
 
 /// As a line, whatever the terminal was.
-fn in_a_line(text: &str) -> String {
+pub fn in_a_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -437,34 +437,6 @@ fn a_skeleton_names_the_links_that_could_not_be_made() {
     let done = scene.run(&["replay", &trace, "--prepare", &skeleton]);
     assert_eq!(done.code, Some(0), "{done:?}");
     assert_says(&done.stdout, &["1 link could not be made", "no name is as long: /site/l; an empty file"]);
-}
-
-#[test]
-fn on_memory_nothing_can_be_dropped() {
-    let scene = Scene::new();
-    let Ok(memory) = tempfile::tempdir_in("/dev/shm") else { return };
-    let trace = trace_of(&scene, SMALL);
-    fs::write(memory.path().join("a"), "12345").unwrap();
-    let map = format!("/site={}", memory.path().display());
-    let done = scene.run(&["replay", &trace, "--map", &map, "--caches", "cold"]);
-    assert_says(
-        &in_a_line(&done.stdout),
-        &["is a tmpfs, which is memory itself: nothing of it can be dropped"],
-    );
-}
-
-#[test]
-fn caches_are_dropped_and_no_call_is_made_in_their_place() {
-    let scene = Scene::new();
-    let trace = trace_of(&scene, SMALL);
-    fs::write(scene.target().join("a"), "12345").unwrap();
-    let map = format!("/site={}", scene.target().display());
-    let dropped = scene.path().join("dropped");
-    let command = format!("touch {}", dropped.display());
-    let done = scene.run(&["replay", &trace, "--map", &map, "--caches", "cold", "--drop-command", &command]);
-    assert_eq!(done.code, Some(0), "{done:?}");
-    assert!(dropped.exists(), "{done:?}");
-    assert_says(&in_a_line(&done.stdout), &["All 6 calls came back as they did then.", "caches dropped in"]);
 }
 
 /// A call each 50 ms for a minute.

@@ -34,7 +34,11 @@ impl PayloadCommand {
             return Err(refused("it is empty".to_owned()));
         }
         if let Some(word) = word_to_find(command).filter(|word| !is_found(word)) {
-            return Err(refused(format!("{word} is not found")));
+            let is_there = word.contains('/') && Path::new(word).exists();
+            return Err(refused(format!("{word} is {}", if is_there { "no program" } else { "not found" })));
+        }
+        if let Some(flaw) = flaw_of(command) {
+            return Err(refused(format!("a shell cannot read it ({})", one_line(&redact_line(&flaw)))));
         }
         let directory = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
         Ok(Self { command: command.to_owned(), directory })
@@ -71,6 +75,15 @@ fn is_found(word: &str) -> bool {
     shell.status().is_ok_and(|status| status.success())
 }
 
+/// What a shell that only reads it complains of.
+fn flaw_of(command: &str) -> Option<String> {
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-n", "-c", command]).stdin(Stdio::null());
+    let done = shell.output().ok().filter(|done| !done.status.success())?;
+    let said = String::from_utf8_lossy(&done.stderr);
+    Some(said.lines().last().unwrap_or("it says not why").to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,7 +112,9 @@ mod tests {
             ("2hh", "2hh is not found"),
             ("10 minutes", "10 is not found"),
             ("", "it is empty"),
-            ("/etc/passwd", "/etc/passwd is not found"),
+            ("/etc/passwd", "/etc/passwd is no program"),
+            ("/tmp", "/tmp is no program"),
+            ("./no/such", "./no/such is not found"),
             ("-5s", "-5s is not found"),
         ] {
             let sentence = PayloadCommand::find(slip).unwrap_err().sentence;
@@ -107,6 +122,10 @@ mod tests {
                 "--payload {slip:?} is no duration, as in 90s, 10min or 2h, and no command either: {why}"
             );
             assert_eq!(sentence, expected);
+        }
+        for unreadable in ["(", "echo 'open", "if", "true &&"] {
+            let sentence = PayloadCommand::find(unreadable).unwrap_err().sentence;
+            assert!(sentence.contains("a shell cannot read it ("), "{sentence}");
         }
         let secret = PayloadCommand::find("no-such-program --password=hidden").unwrap_err().sentence;
         assert!(!secret.contains("hidden"), "{secret}");

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use iolag_analysis::figure::{SweepRun, sweep_figures};
 use iolag_analysis::{MetadataAnalysis, RunAnalysis, Summaries, analyse_metadata, analyse_run};
+use iolag_backend::HIDDEN;
 use iolag_conduct::{
     Campaign, Conductor, Crew, ExitCode, Failure, PlannedRun, Stored, not_put_back, summarise, values_of,
 };
@@ -56,6 +57,11 @@ pub fn resume(campaign: &mut Campaign, name: &str, common: &Common) -> Result<Go
     }
     campaign.resume(&id, &records, &units)?;
     output::notice(common, &format!("going on with campaign {id}: {}", progress(campaign)));
+    if records.iter().any(has_hidden_payload) {
+        output::complain(
+            "whether --payload is the same command is known but for its secrets and what stands behind them, which are not kept",
+        );
+    }
     not_put_back(&records).iter().for_each(|told| output::complain(told));
     let of_run = |(index, run): (usize, &PlannedRun)| {
         run.done.iter().map(|record| (index, record.id.clone())).collect::<Vec<_>>()
@@ -67,6 +73,11 @@ pub fn resume(campaign: &mut Campaign, name: &str, common: &Common) -> Result<Go
     };
     let earlier = done.into_iter().map(stored).collect::<Result<_, Failure>>()?;
     Ok(GoneOn { conductor, earlier, code })
+}
+
+fn has_hidden_payload(record: &RunRecord) -> bool {
+    let payload = record.spec.workload.job_terms().and_then(|terms| terms.payload_command.as_deref());
+    payload.is_some_and(|command| command.contains(HIDDEN))
 }
 
 /// As in `3 of 8 runs are already complete, and 1 hung or failed, which stays`.
