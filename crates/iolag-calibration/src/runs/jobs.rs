@@ -1,8 +1,8 @@
 //! Nodes that run jobs: is the number of copies that does the most jobs in the plateau that is told, and does what is advised keep the limit?
 
 use iolag_analysis::{
-    CopiesAtWork, CopiesRun, CopyEnding, CopyTime, JobAnswer, JobQuestion, Pauses, Recommendation,
-    recommendations,
+    CopiesAtWork, CopiesRun, CopyEnding, CopyTime, JobAnswer, JobQuestion, Pauses, PayloadTimes,
+    Recommendation, recommendations,
 };
 use iolag_model::{ClientId, Nanoseconds, Random, RunId, RunState};
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -19,6 +19,8 @@ const WITHIN: f64 = 0.1;
 /// What a storm makes of the times of a run, and how many runs it meets.
 const STORM: f64 = 10.0;
 const STORMS: f64 = 0.03;
+/// What a payload that is run takes of a processor.
+const OF_PROCESSOR_S: f64 = 1200.0;
 /// 182 of 200.
 const IN_PLATEAU_LEAST: f64 = 0.91;
 const FALSE_MOST: f64 = 0.05;
@@ -50,6 +52,8 @@ enum Node {
     Processors,
     /// As `Linear`, and 3 of 100 runs are ten times slower, while 2 % may be lost.
     Storms,
+    /// As `SteepUnlimited`, of payloads that are run, of which one in twenty fails: they wait for each other's 12 processors, and for memory.
+    RunPayload,
 }
 
 impl Node {
@@ -61,6 +65,7 @@ impl Node {
             Self::Flat => "flat",
             Self::Processors => "processors",
             Self::Storms => "storms",
+            Self::RunPayload => "run-payload",
         }
     }
 
@@ -69,7 +74,7 @@ impl Node {
         let copies = f64::from(copies);
         match self {
             Self::Linear | Self::Storms => 40.0 + 15.0 * copies,
-            Self::Steep | Self::SteepUnlimited => 60.0 + 0.6 * copies * copies,
+            Self::Steep | Self::SteepUnlimited | Self::RunPayload => 60.0 + 0.6 * copies * copies,
             Self::Flat => 10.0 * copies,
             Self::Processors => 20.0,
         }
@@ -77,26 +82,39 @@ impl Node {
 
     const fn question(self) -> JobQuestion {
         let (payload_s, limit_s, timeouts_at_most) = match self {
-            Self::Linear => (7200, Some(600), 0.05),
-            Self::Storms => (7200, Some(600), 0.02),
-            Self::Steep => (1200, Some(600), 0.05),
-            Self::SteepUnlimited => (120, None, 0.05),
-            Self::Flat => (0, None, 0.05),
-            Self::Processors => (7200, None, 0.05),
+            Self::Linear => (Some(7200), Some(600), 0.05),
+            Self::Storms => (Some(7200), Some(600), 0.02),
+            Self::Steep => (Some(1200), Some(600), 0.05),
+            Self::SteepUnlimited => (Some(120), None, 0.05),
+            Self::Flat => (Some(0), None, 0.05),
+            Self::Processors => (Some(7200), None, 0.05),
+            Self::RunPayload => (None, None, 0.05),
         };
-        let limit_ns = match limit_s {
-            Some(seconds) => Some(Nanoseconds::from_seconds(seconds)),
-            None => None,
-        };
-        JobQuestion { payload_ns: Some(Nanoseconds::from_seconds(payload_s)), limit_ns, timeouts_at_most }
+        JobQuestion { payload_ns: seconds(payload_s), limit_ns: seconds(limit_s), timeouts_at_most }
+    }
+
+    /// Mean time of a payload beside so many, and the share that comes to a good end.
+    fn payload(self, copies: u32) -> (f64, f64) {
+        let (copies, cpus) = (f64::from(copies), f64::from(self.cpus()));
+        match self.question().payload_ns {
+            Some(told) => (told.as_seconds(), 1.0),
+            None => (OF_PROCESSOR_S * (copies / cpus).max(1.0) * (1.0 + 0.001 * copies * copies), 0.95),
+        }
     }
 
     const fn cpus(self) -> u32 {
-        if matches!(self, Self::Processors) { 12 } else { 24 }
+        if matches!(self, Self::Processors | Self::RunPayload) { 12 } else { 24 }
     }
 
     const fn storms(self) -> f64 {
         if matches!(self, Self::Storms) { STORMS } else { 0.0 }
+    }
+}
+
+const fn seconds(known: Option<u64>) -> Option<Nanoseconds> {
+    match known {
+        Some(seconds) => Some(Nanoseconds::from_seconds(seconds)),
+        None => None,
     }
 }
 
@@ -111,8 +129,12 @@ struct TrueLevel {
 impl Jobs {
     /// All rows with their names.
     pub fn rows() -> Vec<(String, Self)> {
-        let unlimited: [(Node, &[u32]); 3] =
-            [(Node::SteepUnlimited, &[3, 5, 9, 30]), (Node::Flat, &[3, 9]), (Node::Processors, &[3, 9])];
+        let unlimited: [(Node, &[u32]); 4] = [
+            (Node::SteepUnlimited, &[3, 5, 9, 30]),
+            (Node::Flat, &[3, 9]),
+            (Node::Processors, &[3, 9]),
+            (Node::RunPayload, &[3, 5, 9, 30]),
+        ];
         let limited: [(Node, &[u32]); 3] =
             [(Node::Linear, &[9, 100, 200]), (Node::Steep, &[9, 100, 200]), (Node::Storms, &[150, 300])];
         let rows = unlimited.into_iter().chain(limited).flat_map(|(truth, blocks)| {
@@ -164,15 +186,16 @@ impl Jobs {
     /// By the distribution of one copy of one run, over all luck: that is what jobs meet in the long run.
     fn true_level(&self, copies: u32) -> TrueLevel {
         let question = self.truth.question();
-        let payload = question.payload_ns.map_or(0.0, Nanoseconds::as_seconds);
+        let (payload, share_done) = self.truth.payload(copies);
         let of_mean = |mean: f64| self.lost_and_waited(mean, question.limit_ns);
         let mean = self.truth.seconds(copies);
         let (calm, stormy, share) = (of_mean(mean), of_mean(STORM * mean), self.truth.storms());
         let mixed = |calm: f64, stormy: f64| (1.0 - share) * calm + share * stormy;
         let (lost, waited) = (mixed(calm.0, stormy.0), mixed(calm.1, stormy.1));
-        let by_slots = f64::from(copies) * (1.0 - lost) / (waited + (1.0 - lost) * payload);
-        let by_processors =
-            if payload > 0.0 { f64::from(self.truth.cpus()) / payload } else { f64::INFINITY };
+        let by_slots = f64::from(copies) * (1.0 - lost) * share_done / (waited + (1.0 - lost) * payload);
+        // Those that are run have waited for them.
+        let told = question.payload_ns.map_or(0.0, Nanoseconds::as_seconds);
+        let by_processors = if told > 0.0 { f64::from(self.truth.cpus()) / told } else { f64::INFINITY };
         TrueLevel { copies, lost, per_second: by_slots.min(by_processors) }
     }
 
@@ -187,7 +210,7 @@ impl Jobs {
     }
 
     fn told(&self, noise: &mut Random) -> Option<Recommendation> {
-        let mut runs: Vec<(u32, u32, Vec<CopyTime>)> = Vec::new();
+        let mut runs: Vec<(u32, u32, Vec<CopyTime>, Option<PayloadTimes>)> = Vec::new();
         for block in 1..=self.blocks {
             let common = OF_BLOCK.sqrt() * noise.normal();
             for copies in LEVELS {
@@ -196,11 +219,12 @@ impl Jobs {
                 let mean = storm * self.truth.seconds(copies);
                 let times: Vec<CopyTime> =
                     (0..copies).map(|place| self.copy(place, mean, luck, noise)).collect();
-                runs.push((block, copies, times));
+                let payload = self.payload(copies, common, noise);
+                runs.push((block, copies, times, payload));
             }
         }
         let id = RunId::new("20261130-000000", 1).ok()?;
-        let copies_runs = runs.iter().map(|(block, copies, times)| CopiesRun {
+        let copies_runs = runs.iter().map(|(block, copies, times, payload)| CopiesRun {
             id: &id,
             target: "/node",
             block: *block,
@@ -211,9 +235,26 @@ impl Jobs {
             work: CopiesAtWork::default(),
             pauses: Pauses::None,
             full: None,
-            payload: None,
+            payload: *payload,
         });
         recommendations(copies_runs, &self.truth.question()).pop()
+    }
+
+    /// Of all copies of a run, whose luck is half that of its repetition; nothing if none is run.
+    fn payload(&self, copies: u32, common: f64, noise: &mut Random) -> Option<PayloadTimes> {
+        if self.truth.question().payload_ns.is_some() {
+            return None;
+        }
+        let (seconds, share_done) = self.truth.payload(copies);
+        let failed = (0..copies).filter(|_| noise.unit() > share_done).count() as u64;
+        let luck = common + (1.0 - OF_BLOCK).sqrt() * noise.normal();
+        let times = (0..copies).map(|place| self.copy(place, seconds, luck, noise).time_ns.0 as f64);
+        Some(PayloadTimes {
+            done: u64::from(copies) - failed,
+            failed,
+            mean_ns: times.sum::<f64>() / f64::from(copies),
+            processor_mean_ns: OF_PROCESSOR_S * 1e9,
+        })
     }
 
     /// One that takes as long as the luck of its run and its own say; the mean over all luck is `mean`.
@@ -245,6 +286,7 @@ mod tests {
         assert_eq!([best(Node::SteepUnlimited, 0.05), best(Node::SteepUnlimited, 0.3)], [Some(16); 2]);
         assert_eq!([best(Node::Flat, 0.05), best(Node::Processors, 0.3)], [Some(4), Some(16)]);
         assert_eq!([best(Node::Storms, 0.05), best(Node::Storms, 0.3)], [None; 2]);
+        assert_eq!([best(Node::RunPayload, 0.05), best(Node::RunPayload, 0.3)], [Some(12); 2]);
     }
 
     #[test]
