@@ -137,7 +137,7 @@ mod tests {
         let killed = ended("kill -9 $$");
         assert_eq!(killed.code, FailureCode::EXIT);
         assert!(killed.said.unwrap().starts_with("the payload failed: signal: 9"));
-        let alone = ended("kill -9 $PPID; sleep 60");
+        let alone = ended("kill -9 $PPID; sleep 1");
         assert_eq!((alone.code, alone.processor), (FailureCode::ABANDONED, None), "{alone:?}");
         assert!(alone.said.unwrap().ends_with("the process that looked after it was ended"));
     }
