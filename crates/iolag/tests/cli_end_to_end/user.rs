@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use crate::support::caches_of_the_machine;
+
 /// No command of these tests takes longer, unless it hangs.
 const PATIENCE: Duration = Duration::from_secs(90);
 
@@ -65,6 +67,7 @@ impl User {
     pub fn iolag(&self, arguments: &[&str]) -> Said {
         let mut command = self.command(env!("CARGO_BIN_EXE_iolag"));
         command.args(arguments);
+        let _caches = caches_of_the_machine(arguments);
         said(command)
     }
 

@@ -24,6 +24,17 @@ const POLL: Duration = Duration::from_millis(5);
 /// Every process of a scene carries it in its environment, so that survivors are found.
 const MARK: &str = "IOLAG_TEST_SCENE";
 
+/// The caches of this machine, of which one test at a time has what is in them: who makes them cold empties them for everybody. Held as
+/// long as it lives; nothing where these arguments leave caches as they are, or where this process cannot drop any.
+pub fn caches_of_the_machine(arguments: &[&str]) -> Option<fs::File> {
+    let makes_them = arguments.iter().skip_while(|word| **word != "--caches").nth(1);
+    makes_them.filter(|state| **state != "asis")?;
+    // No test has a directory in common with the others. The switch is the machine's, and each opens it as the same file.
+    let switch = fs::File::options().write(true).open("/proc/sys/vm/drop_caches").ok()?;
+    switch.lock().unwrap();
+    Some(switch)
+}
+
 /// A store, a home and a target that nobody else uses.
 pub struct Scene {
     directory: tempfile::TempDir,
@@ -102,6 +113,7 @@ impl Scene {
 
     /// Runs the program with the scene's store to its end.
     pub fn run(&self, arguments: &[&str]) -> Finished {
+        let _caches = caches_of_the_machine(arguments);
         self.start(arguments).finish()
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use iolag_fixtures::{FuseCall, FuseMount};
 
-use crate::support::{Scene, assert_says, leftovers};
+use crate::support::{Scene, assert_says, caches_of_the_machine, leftovers};
 
 /// The file of a load.
 const FILE: &str = "file-0";
@@ -56,6 +56,8 @@ fn the_plan_of_the_study_shows_who_is_slow_and_who_freezes_those_beside() {
     fs::write(scene.path().join("plan.toml"), plan).unwrap();
     let targets = [candidate(native), slow, freezing];
     let [native, slow, freezing] = targets.each_ref().map(|target| target.to_str().unwrap());
+    // The plan says so, and not the command.
+    let _caches = caches_of_the_machine(&["--caches", "cold"]);
     let done = scene.run(&["run", "plan.toml", native, slow, freezing, "--report", "page.html", "-q"]);
     assert_eq!(done.code, Some(0), "{done:?}");
     let text = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
