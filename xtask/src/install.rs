@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result};
 
 use crate::places::{Places, run};
+use crate::servers;
 
 /// A program that tests start, and the Debian package that holds it.
 const PROGRAMS: &[(&str, &str)] = &[
@@ -27,6 +28,14 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("promtool", "prometheus"),
     ("openssl", "openssl"),
     ("mpirun", "mpich"),
+    ("nginx", "nginx"),
+    ("pgbouncer", "pgbouncer"),
+];
+
+/// A file that tests need, and the Debian package that holds it.
+const FILES: &[(&str, &str)] = &[
+    ("/usr/include/stdlib.h", "libc6-dev"),
+    ("/usr/lib/nginx/modules/ngx_http_dav_ext_module.so", "libnginx-mod-http-dav-ext"),
 ];
 
 /// What the readers of Parquet files and the known answers need.
@@ -42,15 +51,16 @@ pub fn install(places: &Places) -> Result<()> {
     if let Err(error) = install_python(places) {
         println!("the Python environment is lacking, the readers will be skipped: {error:#}");
     }
+    if let Err(error) = servers::build(places) {
+        println!("servers are lacking, their tests will be skipped: {error:#}");
+    }
     Ok(())
 }
 
 fn install_packages() -> Result<()> {
     let mut packages: Vec<&str> =
         PROGRAMS.iter().filter(|(program, _)| !is_there(program)).map(|(_, package)| *package).collect();
-    if !Path::new("/usr/include/stdlib.h").exists() {
-        packages.push("libc6-dev");
-    }
+    packages.extend(FILES.iter().filter(|(file, _)| !Path::new(file).exists()).map(|(_, package)| *package));
     if !succeeds(Command::new("/usr/bin/python3").args(["-c", "import ensurepip"])) {
         packages.push("python3-venv");
     }

@@ -12,6 +12,7 @@ mod machine;
 mod pairs;
 mod places;
 mod readers;
+mod servers;
 mod steps;
 pub mod suite;
 mod testing;
@@ -22,6 +23,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask test [NAME…] [--only STEP] [--no-install]
        cargo xtask types
+       cargo xtask components postgres|s3|webdav|mongodb…
        cargo xtask bench [NAME] [--tiny]
        cargo xtask calibrate [ROW…] [--campaigns N] [--seed S] [--again] [--list] [--out docs/calibration.md]";
 
@@ -31,6 +33,7 @@ pub fn run(words: &[&str]) -> ExitCode {
         ["test", ref options @ ..] => steps::test(options),
         ["bench", ref options @ ..] => bench::bench(options),
         ["calibrate", ref options @ ..] => calibrate::calibrate(options),
+        ["components", ref names @ ..] => servers::components(names),
         ["types"] => {
             places::Places::find().and_then(|places| web::write_types(&places)).map(|()| ExitCode::SUCCESS)
         }

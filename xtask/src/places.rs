@@ -45,6 +45,11 @@ impl Places {
         self.cache.join("python/bin/python")
     }
 
+    /// The servers of the tests that no package has, whether or not they are there.
+    pub fn servers(&self) -> PathBuf {
+        self.cache.join("servers")
+    }
+
     /// cargo, in the root, building into the target directory.
     pub fn cargo(&self) -> Command {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));

@@ -138,6 +138,7 @@ fn environment(places: &Places, executables: &[Executable], seed: OsString) -> V
         (SEED, seed),
         // So that snapshot tests need not ask cargo, each of them.
         ("INSTA_WORKSPACE_ROOT", places.root.clone().into()),
+        ("IOLAG_SERVERS", places.servers().into()),
     ];
     for (variable, name) in [("IOLAG_FUSE_FIXTURE", "iolag-fuse-fixture"), ("IOLAG_PROGRAM", "iolag")] {
         // A part of the workspace may come without.

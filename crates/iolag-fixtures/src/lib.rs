@@ -6,7 +6,9 @@
 //!   where it can be unmounted in mid-run.
 //! - [`SshfsMount`]: the sshfs that people use, on OpenSSH's server of files; [`GlusterMount`]: one brick of GlusterFS and its client.
 //! - [`Throttle`]: a cap on what a process gets of a block device.
-//! - [`PostgresServer`]: a real PostgreSQL, as an unprivileged user, on a socket and a port of the loopback.
+//! - [`PostgresServer`]: a real PostgreSQL, as an unprivileged user, on a socket and a port of the loopback; [`S3Server`]: versitygw;
+//!   [`WebServer`]: nginx with WebDAV; [`MongoServer`]: FerretDB, which is not mongod; [`Proxy`]: between any of them and its clients, stalls, cuts
+//!   and drips.
 //! - [`made_up_series`]: series of a history, made by hand.
 //! - [`forbid`]: a system call that the system refuses, as in a container.
 //! - [`Alone`]: the coordinator of a client that meets nobody.
@@ -29,8 +31,8 @@ pub mod made_up_series;
 mod mounts;
 mod network;
 mod passthrough;
-mod postgres_server;
 mod recorded;
+mod servers;
 mod skipping;
 mod throttle;
 
@@ -41,7 +43,7 @@ pub use fuse_mount::FuseMount;
 pub use fuse_rules::FuseCall;
 pub use mounts::{BindMount, DiskFormat, LoopMount, TmpfsMount};
 pub use network::{GlusterMount, SshfsMount};
-pub use postgres_server::PostgresServer;
 pub use recorded::Recorded;
+pub use servers::{MongoServer, PostgresServer, Proxy, ProxyFault, S3Server, WebServer};
 pub use skipping::{SKIPPED_FILE_VARIABLE, current_test, skip, skip_unless_root, tell_what_is_left};
 pub use throttle::Throttle;

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use super::{wait_until, wait_until_mounted};
 use crate::mounts::{detach, new_directory};
-use crate::postgres_server::free_port;
+use crate::servers::free_port;
 use crate::skipping::{current_test, skip, skip_unless_root};
 
 /// A mounted GlusterFS whose brick is a directory among the temporary files. Unmounted, ended and removed when dropped.

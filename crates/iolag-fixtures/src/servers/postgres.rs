@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -12,6 +11,8 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal};
 
 use crate::mounts::new_directory;
+use crate::servers::certificates::make_certificates;
+use crate::servers::running::free_port;
 use crate::skipping::{current_test, skip, tell_what_is_left};
 
 /// Where Debian puts the versions.
@@ -68,7 +69,7 @@ impl PostgresServer {
         let directory = new_directory("postgres");
         own(&directory, account, 0o700);
         initialise(&programs, &directory, account);
-        let authority = make_certificates(&directory, account);
+        let authority = certificates_of(&directory, account);
         let port = free_port();
         let server = launch(&programs, &directory, account, port, authority.is_some());
         let mut started = Self { directory, programs, port, authority, server };
@@ -241,34 +242,11 @@ fn initialise(programs: &Path, directory: &Path, account: Account) {
 }
 
 /// Makes an authority and a certificate for `localhost`; returns the authority's certificate.
-fn make_certificates(directory: &Path, account: Account) -> Option<PathBuf> {
-    let openssl = |arguments: &[&str]| {
-        let output =
-            Command::new("openssl").args(arguments).current_dir(directory).stdin(Stdio::null()).output();
-        output.is_ok_and(|output| output.status.success())
-    };
-    let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-    let authority =
-        ["-x509", "-days", "3650", "-subj", "/CN=iolag tests", "-keyout", "ca.key", "-out", "ca.pem"];
-    let request = ["-subj", "/CN=localhost", "-keyout", "server.key", "-out", "server.csr"];
-    let signing = "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 3650 \
-                   -extfile names -out server.pem";
-    fs::write(directory.join("names"), "subjectAltName=DNS:localhost\n").ok()?;
-    let is_made = openssl(&[&["req"][..], &key, &authority].concat())
-        && openssl(&[&["req"][..], &key, &request].concat())
-        && openssl(&signing.split_ascii_whitespace().collect::<Vec<_>>());
-    if !is_made {
-        return None;
-    }
-    own(&directory.join("server.key"), account, 0o600);
-    own(&directory.join("server.pem"), account, 0o644);
-    Some(directory.join("ca.pem"))
-}
-
-/// A port of the loopback that nobody had a moment ago.
-pub(crate) fn free_port() -> u16 {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("the loopback has a free port");
-    listener.local_addr().expect("a bound socket has an address").port()
+fn certificates_of(directory: &Path, account: Account) -> Option<PathBuf> {
+    let made = make_certificates(directory, "DNS:localhost", 3650)?;
+    own(&made.key, account, 0o600);
+    own(&made.certificate, account, 0o644);
+    Some(made.authority)
 }
 
 fn launch(programs: &Path, directory: &Path, account: Account, port: u16, has_tls: bool) -> Child {
