@@ -122,7 +122,7 @@ fn execute(step: Step, places: &Places, wanted: &Wanted<'_>, tally: &mut Tally) 
     match step {
         Step::Install => install::install(places),
         Step::Format => run(places.cargo().args(["fmt", "--all", "--check"])),
-        Step::Clippy => features::LINTED.iter().try_for_each(|(set, targets)| clippy(places, set, targets)),
+        Step::Clippy => clippy_all(places),
         Step::Web => match web::lack() {
             None => web::prepare(places),
             Some(why) => {
@@ -138,9 +138,22 @@ fn execute(step: Step, places: &Places, wanted: &Wanted<'_>, tally: &mut Tally) 
     }
 }
 
-fn clippy(places: &Places, set: &[&str], targets: &[&str]) -> Result<()> {
+fn clippy_all(places: &Places) -> Result<()> {
+    for (set, targets) in features::LINTED {
+        clippy(places, &[&["--workspace"], targets, set].concat())?;
+    }
+    for (package, features) in features::ALONE {
+        for feature in *features {
+            let set = ["--lib", "--package", package, "--no-default-features", "--features", feature];
+            clippy(places, &set)?;
+        }
+    }
+    Ok(())
+}
+
+fn clippy(places: &Places, what: &[&str]) -> Result<()> {
     let mut cargo = places.cargo();
-    cargo.args(["clippy", "--quiet", "--workspace"]).args(targets).args(set);
+    cargo.args(["clippy", "--quiet"]).args(what);
     run(cargo.args(["--", "-D", "warnings"]))
 }
 

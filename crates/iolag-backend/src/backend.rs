@@ -1,5 +1,9 @@
 //! The contract between iolag and a kind of target.
 
+mod error;
+
+pub use error::BackendError;
+
 use std::any::Any;
 use std::fmt::Debug;
 use std::future::Future;
@@ -8,11 +12,11 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
 use iolag_model::{
-    ClientId, CopyWith, Durability, ErrorClass, FailureCode, MonotonicTime, Operation, PlaceIdentity,
-    PlaceMaker, PlaceToken, RunId, StreamIo, TagKind, Verification,
+    ClientId, Connections, CopyWith, Durability, FailureCode, MonotonicTime, Operation, PlaceIdentity,
+    PlaceMaker, PlaceToken, StreamIo, TagKind, Verification,
 };
 
-use crate::{Blocks, Completion, Mark, NameTable, ObjectKey, Request, Semantics, TagTable, Tree};
+use crate::{Blocks, Completion, Mark, NameTable, Request, Semantics, TagTable, Tree};
 
 /// A kind of target, at one place. Cheap to make: nothing is touched before [`Backend::create_place`] or
 /// [`Backend::open_session`].
@@ -26,6 +30,15 @@ pub trait Backend: Send + Sync {
     /// Tells which place an earlier process made, as its manifest recorded it: from now on the backend refuses to touch
     /// any other under the same name. Does nothing on targets whose places have no identity but their name.
     fn expect_place(&self, _place: &Place) {}
+
+    /// Greets a server: comes there, says who we are and waits for the first answer. Makes nothing. To be called in a process that may
+    /// hang. `None` where the target is no server.
+    ///
+    /// # Errors
+    /// If the server is not reached, or does not let us in.
+    fn greet(&self) -> Result<Option<Greeting>, BackendError> {
+        Ok(None)
+    }
 
     /// Makes the working place (a directory, prefix or table) in the target, and leaves the maker's token in it before anything else.
     ///
@@ -281,6 +294,8 @@ pub struct SessionOptions {
     pub caches: Option<Arc<dyn CacheMaker>>,
     /// What it does in a tree that is only read, for a session that works in no place of its own: it needs none.
     pub tree: Option<InTree>,
+    /// Whether connections to a server are kept.
+    pub connections: Connections,
     /// Names of objects that have one.
     pub names: Option<Arc<NameTable>>,
     /// Buffers of the worker, for sessions that need none of their own.
@@ -305,6 +320,7 @@ impl SessionOptions {
             copying: None,
             caches: None,
             tree: None,
+            connections: Connections::Reused,
             names: None,
             blocks: None,
             tags: None,
@@ -361,6 +377,23 @@ pub struct Place {
     pub remark: Option<String>,
 }
 
+/// What a server said at the first contact.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Greeting {
+    /// Its software, as it calls itself.
+    pub software: Option<String>,
+    /// Who answered.
+    pub address: Option<String>,
+    /// The version of TLS, if the connection is protected by it.
+    pub protection: Option<&'static str>,
+    /// The parts of coming to the first answer.
+    pub parts: Vec<Mark>,
+    /// What variables and files said of the target, by the names of its settings: with them it is the same for whoever has other ones.
+    pub settings: Vec<(&'static str, String)>,
+    /// What to know about it, as a sentence.
+    pub remark: Option<String>,
+}
+
 /// What is in a dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Inventory {
@@ -377,123 +410,4 @@ pub struct Leftover {
     pub path: String,
     /// Why it is still there.
     pub reason: String,
-}
-
-/// The harness cannot go on with this target.
-#[derive(Debug, thiserror::Error)]
-pub enum BackendError {
-    /// The text that names the target cannot be understood.
-    #[error("cannot understand the target {target:?}: {reason}")]
-    Target {
-        /// What was given.
-        target: String,
-        /// What was expected.
-        reason: String,
-    },
-    /// The target answered with an error.
-    #[error("cannot {action} {path}: {}{}", .class, advice(.class))]
-    Failed {
-        /// What was tried.
-        action: &'static str,
-        /// On what.
-        path: String,
-        /// What the answer means.
-        class: ErrorClass,
-        /// What the answer was.
-        code: FailureCode,
-    },
-    /// The target is something else than a directory.
-    #[error("{path} is not a directory: name a directory to measure in")]
-    NotADirectory {
-        /// What was given.
-        path: String,
-    },
-    /// The working place exists and has something in it.
-    #[error(
-        "the working directory {path} is not empty: if it holds a working set of iolag bench metadata, continue with --phases benchmark,cleanup, \
-         else remove it or choose another target"
-    )]
-    NotEmpty {
-        /// The working place.
-        path: String,
-    },
-    /// The working place is that of another run.
-    #[error(
-        "the working directory {path} is that of run {run}: let that end if it still measures; else remove it with iolag cleanup {run} (by hand, if no store \
-         knows that run any more), or, after bench metadata, continue on its working set with --phases benchmark,cleanup"
-    )]
-    Claimed {
-        /// The working place.
-        path: String,
-        /// Whose it is.
-        run: RunId,
-    },
-    /// Something else is where the working directory, or a dataset in it, should be.
-    #[error("{path} is {found}, not what iolag made there: remove it, or choose another target")]
-    NotOurs {
-        /// What was looked at.
-        path: String,
-        /// What it is.
-        found: String,
-    },
-    /// Another file system is where the one was that the working place was made on.
-    #[error(
-        "{path} is left on the file system that was mounted there when it was made, and another one is there now: mount that again, \
-         then remove it with: iolag cleanup"
-    )]
-    Unmounted {
-        /// The working place.
-        path: String,
-    },
-    /// Somebody gave the working place another name or put it elsewhere.
-    #[error(
-        "{path} was moved by somebody: what is left of it is {now}; look into that and remove it yourself"
-    )]
-    Moved {
-        /// The working place.
-        path: String,
-        /// Where it is.
-        now: String,
-    },
-    /// Content of objects this long cannot be compared.
-    #[error(
-        "objects of {bytes} bytes are too long to compare their content: use --object-size of at most {bytes_max} bytes, or \
-         leave out --verify"
-    )]
-    TooLarge {
-        /// What was asked.
-        bytes: u64,
-        /// What is possible.
-        bytes_max: u64,
-    },
-    /// Its sessions have one request in flight.
-    #[error("{target} takes one request at a time: choose --engine sync")]
-    NoQueue {
-        /// The target, secrets removed.
-        target: String,
-    },
-    /// There is no working set to go on with.
-    #[error("there is no working set in {path}: run the precreate phase first")]
-    NoWorkingSet {
-        /// The working place.
-        path: String,
-    },
-    /// An object of the working set has a name that the backend cannot form.
-    #[error("object {key:?} cannot be named on this target")]
-    Name {
-        /// Which.
-        key: ObjectKey,
-    },
-}
-
-fn advice(class: &ErrorClass) -> &'static str {
-    match class {
-        ErrorClass::NotFound => "; check the spelling, or create it first",
-        ErrorClass::Permission => "; choose a directory that you may write to",
-        ErrorClass::ReadOnly => "; choose a target that is mounted for writing",
-        ErrorClass::NoSpace => "; free some space, or choose another directory",
-        ErrorClass::Stale => "; the directory was removed on the server, mount it again",
-        ErrorClass::TooManyFiles => "; raise the limit of open files (ulimit -n), or use fewer clients",
-        _ => "",
-    }
 }

@@ -16,13 +16,21 @@ mod content;
 mod delayed;
 mod faulty;
 mod held_back;
+#[cfg(feature = "http")]
+mod http;
 mod memory;
 mod names;
 mod paged;
 mod posix;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod redact;
 mod request;
+#[cfg(feature = "s3")]
+mod s3;
 mod semantics;
+#[cfg(any(feature = "http", feature = "postgres"))]
+mod servers;
 mod tags;
 mod target;
 mod wrapper;
@@ -30,11 +38,12 @@ mod wrapper;
 pub use absence::{expecting_absence, expecting_absence_in};
 pub use backend::{
     AsyncExecution, AsyncOpening, AsyncSession, Backend, BackendError, CacheMaker, Capabilities, CopyProgram,
-    Copying, Description, InTree, Inventory, LaneSession, Leftover, OtherPlace, Place, ProgramFailure,
-    Session, SessionOptions,
+    Copying, Description, Greeting, InTree, Inventory, LaneSession, Leftover, OtherPlace, Place,
+    ProgramFailure, Session, SessionOptions,
 };
 pub use blocking::Blocking;
 pub use blocks::Blocks;
+pub use iolag_model::{Datasets, MARKS_MAX, Mark};
 pub use memory::MemoryBackend;
 pub use names::NameTable;
 pub use posix::{
@@ -42,10 +51,9 @@ pub use posix::{
     token_name,
 };
 pub use redact::{HIDDEN, redact, redact_argument, redact_command, redact_line};
-pub use request::{Completion, MARKS_MAX, Mark, ObjectKey, Request};
+pub use request::{Completion, ObjectKey, Request};
 pub use semantics::{
-    Datasets, Descriptors, FullDataset, MissingDelete, ObjectNames, PlaceProof, Queue, Semantics,
-    SessionOpening,
+    Descriptors, FullDataset, MissingDelete, ObjectNames, PlaceProof, Queue, Semantics, SessionOpening,
 };
 pub use tags::TagTable;
 pub use target::Target;

@@ -1,6 +1,6 @@
 //! What a client asks of a session, and what comes back.
 
-use iolag_model::{FailureCode, MonotonicTime, Nanoseconds, Operation};
+use iolag_model::{FailureCode, MonotonicTime, Operation};
 
 /// Names an object: object `index` of dataset `dataset` of the client with rank `rank`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -113,17 +113,3 @@ impl Completion {
         self.code.0 == 0
     }
 }
-
-/// A part of a request that is worth a sample of its own: connecting, the TLS handshake, the wait for the first byte.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mark {
-    /// What the part was: an operation of level call.
-    pub operation: Operation,
-    /// When it began, not before its request.
-    pub start: MonotonicTime,
-    /// How long it took; it ended not after its request.
-    pub duration: Nanoseconds,
-}
-
-/// So many marks has a request at most: a recorder keeps room for them.
-pub const MARKS_MAX: usize = 4;

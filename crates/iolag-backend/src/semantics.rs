@@ -1,5 +1,7 @@
 //! What differs between kinds of targets, as a backend declares it; the conformance suite asks whether it is true.
 
+use iolag_model::Datasets;
+
 /// What differs between kinds of targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Semantics {
@@ -42,15 +44,6 @@ pub enum MissingDelete {
     NotFound,
     /// Success.
     Succeeds,
-}
-
-/// Whether datasets exist by themselves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Datasets {
-    /// They are made and removed; an object needs its own.
-    Made,
-    /// They are what objects' names have in common: nothing is made, and a missing one is an empty one.
-    Implied,
 }
 
 /// What removing a dataset does that has objects in it.

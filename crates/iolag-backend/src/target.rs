@@ -10,17 +10,24 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use iolag_model::Clock;
+#[cfg(any(feature = "http", feature = "postgres"))]
+use iolag_net::Variables;
+#[cfg(feature = "postgres")]
+use iolag_net::postgres::PasswordSources;
 
 use crate::delayed::{DelayedBackend, Latencies, parse_latencies};
 use crate::faulty::{FaultyBackend, Rule, parse_rules};
+#[cfg(feature = "http")]
+use crate::http::{WebBackend, WebUrl};
+#[cfg(feature = "postgres")]
+use crate::postgres::{PostgresBackend, PostgresUrl};
 use crate::redact::redact;
+#[cfg(feature = "s3")]
+use crate::s3::{S3Backend, S3Url};
 use crate::{Backend, BackendError, MemoryBackend, PosixBackend, Semantics};
 
 /// Wrappers in wrappers, at most.
 const DEPTH_MAX: usize = 8;
-
-/// Kinds of target that this build can measure, as they are shown in errors.
-const KNOWN: &str = "a directory, posix:DIRECTORY, memory:, delayed:DELAYS:TARGET, faulty:RULES:TARGET";
 
 /// Kinds of target that iolag is designed for, and that this build has no backend for.
 const LATER: &[&str] =
@@ -62,6 +69,27 @@ impl Wrapping {
 enum Innermost {
     Directory(PathBuf),
     Memory,
+    #[cfg(feature = "http")]
+    Web(WebUrl),
+    #[cfg(feature = "s3")]
+    Bucket(S3Url),
+    #[cfg(feature = "postgres")]
+    Database(PostgresUrl),
+}
+
+impl Innermost {
+    const fn kind(&self) -> &'static str {
+        match self {
+            Self::Directory(_) => "posix",
+            Self::Memory => "memory",
+            #[cfg(feature = "http")]
+            Self::Web(url) => url.kind,
+            #[cfg(feature = "s3")]
+            Self::Bucket(_) => "s3",
+            #[cfg(feature = "postgres")]
+            Self::Database(_) => "postgres",
+        }
+    }
 }
 
 impl Target {
@@ -78,8 +106,7 @@ impl Target {
     pub fn kind(&self) -> &'static str {
         match (self.wrappers.first(), &self.innermost) {
             (Some(wrapper), _) => wrapper.kind(),
-            (None, Innermost::Directory(_)) => "posix",
-            (None, Innermost::Memory) => "memory",
+            (None, innermost) => innermost.kind(),
         }
     }
 
@@ -87,8 +114,13 @@ impl Target {
     pub fn directory(&self) -> Option<&Path> {
         match &self.innermost {
             Innermost::Directory(path) => Some(path),
-            Innermost::Memory => None,
+            _ => None,
         }
+    }
+
+    /// Whether it is measured over a network, whatever is around it: by tasks that wait, and not by threads.
+    pub const fn is_server(&self) -> bool {
+        !matches!(self.innermost, Innermost::Directory(_) | Innermost::Memory)
     }
 
     /// What the kind of target does: wrappers change nothing of that.
@@ -96,6 +128,12 @@ impl Target {
         match &self.innermost {
             Innermost::Directory(_) => Semantics::OF_DIRECTORIES,
             Innermost::Memory => MemoryBackend::SEMANTICS,
+            #[cfg(feature = "http")]
+            Innermost::Web(url) => WebBackend::semantics(url.speech),
+            #[cfg(feature = "s3")]
+            Innermost::Bucket(_) => S3Backend::SEMANTICS,
+            #[cfg(feature = "postgres")]
+            Innermost::Database(url) => PostgresBackend::semantics(url.tables),
         }
     }
 
@@ -105,12 +143,30 @@ impl Target {
         Self { wrappers: self.wrappers.clone(), innermost: Innermost::Directory(directory.to_owned()) }
     }
 
+    /// The same target with settings that its URL does not say: what variables and files said of it.
+    #[must_use]
+    pub fn with_settings(&self, settings: &[(String, String)]) -> Self {
+        let add = |text: String, (name, value): &(String, String)| match &self.innermost {
+            #[cfg(feature = "postgres")]
+            Innermost::Database(_) if name != "ca-file" => PostgresUrl::with_parameter(&text, name, value),
+            _ => with_setting(text, name, value),
+        };
+        let text = settings.iter().fold(self.with_secrets(), add);
+        Self::parse(&text).unwrap_or_else(|_| self.clone())
+    }
+
     /// The target as text, with every secret in it: for nobody but the target itself.
     pub fn with_secrets(&self) -> String {
         let mut text: String =
             self.wrappers.iter().map(|wrapper| format!("{}:{}:", wrapper.kind(), wrapper.text())).collect();
         match &self.innermost {
             Innermost::Memory => text.push_str("memory:"),
+            #[cfg(feature = "http")]
+            Innermost::Web(url) => text.push_str(url.text()),
+            #[cfg(feature = "s3")]
+            Innermost::Bucket(url) => text.push_str(url.text()),
+            #[cfg(feature = "postgres")]
+            Innermost::Database(url) => text.push_str(url.text()),
             Innermost::Directory(path) => {
                 let path = path.display().to_string();
                 if scheme_of(&path).is_some() {
@@ -135,6 +191,19 @@ impl Target {
         let innermost: Box<dyn Backend> = match &self.innermost {
             Innermost::Directory(path) => Box::new(PosixBackend::new(path.clone(), working_name)?),
             Innermost::Memory => Box::new(MemoryBackend::new(working_name)),
+            #[cfg(feature = "http")]
+            Innermost::Web(url) => {
+                Box::new(WebBackend::new(url.clone(), working_name, Variables::of_process())?)
+            }
+            #[cfg(feature = "s3")]
+            Innermost::Bucket(url) => {
+                Box::new(S3Backend::new(url.clone(), working_name, Variables::of_process())?)
+            }
+            #[cfg(feature = "postgres")]
+            Innermost::Database(url) => {
+                let passwords = PasswordSources::of(&Variables::of_process());
+                Box::new(PostgresBackend::new(url.clone(), working_name, passwords)?)
+            }
         };
         let wrap = |inner: Box<dyn Backend>, wrapper: &Wrapping| -> Box<dyn Backend> {
             let clock = Arc::clone(&clock);
@@ -190,6 +259,12 @@ fn parse(text: &str) -> Result<Target, String> {
             "posix" => break directory(after)?,
             "memory" if after.is_empty() => break Innermost::Memory,
             "memory" => return Err("expected nothing after memory:".to_owned()),
+            #[cfg(feature = "http")]
+            "http" | "https" | "dav" | "davs" => break Innermost::Web(WebUrl::parse(scheme, rest)?),
+            #[cfg(feature = "s3")]
+            "s3" => break Innermost::Bucket(S3Url::parse(rest)?),
+            #[cfg(feature = "postgres")]
+            "postgres" | "postgresql" => break Innermost::Database(PostgresUrl::parse(rest)?),
             "delayed" | "faulty" if wrappers.len() == DEPTH_MAX => {
                 return Err(format!("more than {DEPTH_MAX} wrappers around each other"));
             }
@@ -214,6 +289,18 @@ fn parse(text: &str) -> Result<Target, String> {
     Ok(Target { wrappers, innermost })
 }
 
+/// The text of a URL with a setting more, unless it is said there.
+fn with_setting(text: String, name: &str, value: &str) -> String {
+    let fragment = text.split_once('#').map_or("", |(_, fragment)| fragment);
+    let is_this = |setting: &str| setting.split_once('=').is_some_and(|(known, _)| known == name);
+    if fragment.split(',').any(is_this) {
+        return text;
+    }
+    let begin = if text.contains('#') { ',' } else { '#' };
+    let value = value.replace('%', "%25").replace(',', "%2C").replace('#', "%23");
+    format!("{text}{begin}{name}={value}")
+}
+
 fn directory(path: &str) -> Result<Innermost, String> {
     if path.is_empty() {
         return Err("expected the path of a directory, for example /scratch/me".to_owned());
@@ -224,12 +311,24 @@ fn directory(path: &str) -> Result<Innermost, String> {
     Ok(Innermost::Directory(PathBuf::from(path)))
 }
 
+/// Kinds of target that this build can measure, as they are shown in errors.
+fn known() -> String {
+    let of_features = [
+        (cfg!(feature = "s3"), "s3://BUCKET/PREFIX, "),
+        (cfg!(feature = "postgres"), "postgres://USER@HOST/DATABASE, "),
+        (cfg!(feature = "http"), "dav(s)://HOST/PATH, http(s)://HOST/PATH, "),
+    ];
+    let servers: String = of_features.into_iter().filter(|(is_on, _)| *is_on).map(|(_, text)| text).collect();
+    format!("a directory, posix:DIRECTORY, {servers}memory:, delayed:DELAYS:TARGET, faulty:RULES:TARGET")
+}
+
 fn unknown(scheme: &str) -> String {
+    let known = known();
     if LATER.contains(&scheme) {
-        return format!("this build has no backend for {scheme} targets; it measures {KNOWN}");
+        return format!("this build has no backend for {scheme} targets; it measures {known}");
     }
     format!(
-        "{scheme:?} is no kind of target; this build measures {KNOWN}; for a directory of that name write \
+        "{scheme:?} is no kind of target; this build measures {known}; for a directory of that name write \
          ./{scheme}:…"
     )
 }

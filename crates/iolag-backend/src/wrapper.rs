@@ -3,8 +3,8 @@
 use iolag_model::{PlaceMaker, mix};
 
 use crate::{
-    AsyncOpening, AsyncSession, Backend, BackendError, Capabilities, Description, Inventory, LaneSession,
-    Leftover, Place, Session, SessionOptions,
+    AsyncOpening, AsyncSession, Backend, BackendError, Capabilities, Description, Greeting, Inventory,
+    LaneSession, Leftover, Place, Session, SessionOptions,
 };
 
 /// What a wrapper does to the sessions of its inner target.
@@ -68,6 +68,10 @@ impl<D: Disturbance> Backend for Wrapper<D> {
 
     fn expect_place(&self, place: &Place) {
         self.inner.expect_place(place);
+    }
+
+    fn greet(&self) -> Result<Option<Greeting>, BackendError> {
+        self.inner.greet()
     }
 
     fn create_place(&self, maker: &PlaceMaker) -> Result<Place, BackendError> {

@@ -81,8 +81,8 @@ pub enum SetUpOutcome {
 pub struct MeasurerEnd {
     /// How far each client got.
     pub positions: Vec<u64>,
-    /// What the check of the working set found wrong, as sentences; empty if all was as expected.
-    pub working_set_faults: Vec<String>,
+    /// What ended the run early, and what the check of the working set found wrong, as sentences; empty if all was as expected.
+    pub faults: Vec<String>,
     /// What was found in a tree, and made of it.
     pub tree: Option<TreeRecord>,
     /// How many datasets were counted for that.

@@ -199,6 +199,7 @@ mod tests {
             deadline_ns: Nanoseconds::from_seconds(15),
             deadlines: Vec::new(),
             on_hang: iolag_model::OnHang::Continue,
+            on_error: iolag_model::OnError::Continue,
             seed: 1,
             ring_bytes: 1 << 20,
             caches: iolag_model::CacheState::Asis,

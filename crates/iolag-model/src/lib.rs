@@ -47,7 +47,7 @@ pub use random::{GOLDEN, Random, mix};
 pub use recorder::{Activity, Arrival, Coordinator, Meeting, Recorder, Waiting};
 pub use role::Role;
 pub use run::*;
-pub use sample::{Sample, SampleError};
+pub use sample::{MARKS_MAX, Mark, Sample, SampleError};
 pub use steering::{is_steering, one_line};
 pub use time::{Anchor, Clock, MonotonicClock, MonotonicTime, Nanoseconds, SimulatedClock};
 pub use trace::{

@@ -138,6 +138,8 @@ operations! {
     CallSymlink = 61, "call.symlink", Call;
     /// fchmodat(2), fchownat(2), utimensat(2), by name or of what is open.
     CallSetAttributes = 62, "call.setattr", Call;
+    /// What a server says that it worked, while its first byte was waited for.
+    CallServer = 63, "call.server", Call;
 
     /// One block of a stream written.
     StreamWrite = 64, "stream.write", Stream;
@@ -225,6 +227,19 @@ impl Operation {
     /// Whether it is about what caches hold, which is no work of the target's.
     pub const fn is_of_caches(self) -> bool {
         matches!(self, Self::CachesDrop | Self::CachesWarm | Self::CachesResident | Self::CachesHeld)
+    }
+
+    /// Whether it is only ever a part of a request to a server, with a sample of its own: a mark.
+    pub const fn is_mark(self) -> bool {
+        matches!(
+            self,
+            Self::CallResolve | Self::CallConnect | Self::CallTls | Self::CallFirstByte | Self::CallServer
+        )
+    }
+
+    /// Whether it is what a client asks for: neither iolag's own nor a part of something.
+    pub const fn is_asked(self) -> bool {
+        !matches!(self.level(), Level::Harness) && !self.is_mark()
     }
 
     /// Whether it is about a tree that is there already.

@@ -186,6 +186,20 @@ impl Sample {
     }
 }
 
+/// A part of a request that is worth a sample of its own: resolving a name, connecting, the TLS handshake, the wait for the first byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    /// What the part was: an operation of level call.
+    pub operation: Operation,
+    /// When it began, not before its request.
+    pub start: MonotonicTime,
+    /// How long it took; it ended not after its request.
+    pub duration: Nanoseconds,
+}
+
+/// So many marks has a request at most: a recorder keeps room for them.
+pub const MARKS_MAX: usize = 5;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -36,8 +36,8 @@ pub use machine::{
 pub use text::{
     BaselineContent, CampaignRun, Colour, HistoryHead, Tone, baseline_sentence, baselines_text, batches_text,
     campaign_text, command_explanation_text, comparison_text, copies_sentence, copies_text, explanation_text,
-    footnotes_text, history_text, list_text, notes_text, recommendations_text, show_head, state_name,
-    trust_text, watch_status_text, wrapped,
+    footnotes_text, history_text, list_text, meanings_text, notes_text, recommendations_text, show_head,
+    state_name, trust_text, watch_status_text, wrapped,
 };
 pub use words::comparison::{RuleSentence, rule_sentences};
 pub use workload::command::shell_command;

@@ -7,8 +7,8 @@ use std::path::Path;
 use iolag_analysis::figure::Figures;
 use iolag_analysis::{RunAnalysis, TraceContent, analyse_trace};
 use iolag_model::{
-    Nanoseconds, OnHang, RunId, RunRecord, RunSpec, RunState, TraceAbout, TraceCost, TraceMount, TraceOrigin,
-    TraceSpec, TracingCost, WorkloadSpec,
+    Nanoseconds, OnError, OnHang, RunId, RunRecord, RunSpec, RunState, TraceAbout, TraceCost, TraceMount,
+    TraceOrigin, TraceSpec, TracingCost, WorkloadSpec,
 };
 use iolag_report::{CheckRows, Colour, HtmlReport, ReportedRun, run_text, write_html, write_json};
 use iolag_trace::{Beginning, Ending, StraceReader, Summariser};
@@ -21,6 +21,7 @@ fn record() -> RunRecord {
         deadline_ns: Nanoseconds::ZERO,
         deadlines: Vec::new(),
         on_hang: OnHang::Wait,
+        on_error: OnError::Continue,
         seed: 0,
         ring_bytes: 0,
         caches: iolag_model::CacheState::Asis,

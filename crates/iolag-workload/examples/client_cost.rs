@@ -49,6 +49,8 @@ fn spec(pattern: Pattern, granularity: Granularity, operations: u64) -> Metadata
         time_limit: None,
         durability: Durability::Default,
         verification: Verification::Length,
+        dataset_kind: iolag_model::Datasets::Made,
+        connections: iolag_model::Connections::Reused,
     }
 }
 

@@ -40,7 +40,7 @@ pub use driving::workers::{Workers, run_async_clients};
 pub use metadata::accounting::Accounting;
 pub use metadata::batch::BatchClient;
 pub use metadata::mixed::MetadataClient;
-pub use metadata::options::MetadataOptions;
+pub use metadata::options::{MetadataOptions, MetadataVariant};
 pub use metadata::sharing::{SelfReadShare, Sharing, recommended_offset};
 pub use metadata::validation::validate_positions;
 pub use payload::{PayloadAsker, PayloadEnd, PayloadProgram, PayloadServer, PayloadSession};

@@ -5,7 +5,8 @@
 use std::collections::BTreeSet;
 
 use iolag_model::{
-    DeadlineRule, Nanoseconds, Operation, Phase, StageIndex, StageRecord, WorkloadSpec, whatever_workload,
+    Datasets, DeadlineRule, Nanoseconds, Operation, Phase, StageIndex, StageRecord, WorkloadSpec,
+    whatever_workload,
 };
 
 use crate::SpecError;
@@ -47,6 +48,11 @@ pub trait Workload {
     /// Operations that a client has in flight at once, at most.
     fn lanes(&self) -> u32 {
         1
+    }
+
+    /// The same on a target whose datasets are so, where it makes any.
+    fn with_datasets(&self, _datasets: Datasets) -> Option<WorkloadSpec> {
+        None
     }
 
     /// The same with one operation at a time, each of which is waited for; `None` where nothing else is asked for.

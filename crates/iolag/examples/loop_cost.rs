@@ -153,6 +153,8 @@ fn spec(objects: u32, pairs: u32) -> MetadataSpec {
         time_limit: None,
         durability: Durability::Default,
         verification: Verification::Length,
+        dataset_kind: iolag_model::Datasets::Made,
+        connections: iolag_model::Connections::Reused,
     }
 }
 

@@ -86,8 +86,9 @@ fn of_bench(record: &RunRecord, root: &Path, working_name: &str) -> String {
         ),
         None => counted(clients.into(), "client", "clients"),
     };
+    let place = if record.targets[0].server.is_some() { "under the name" } else { "in the directory" };
     format!(
-        "measuring {} with {}: {} objects of {} in all ({}), at most {} at one time, in the directory {working_name}; run {} in {}",
+        "measuring {} with {}: {} objects of {} in all ({}), at most {} at one time, {place} {working_name}; run {} in {}",
         one_line(&record.targets[0].name),
         who,
         format_count(workload.objects_needed(clients)),

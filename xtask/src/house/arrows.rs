@@ -12,10 +12,11 @@ use crate::places::{Places, output};
 const ARROWS: &[(&str, &[&str])] = &[
     ("iolag-model", &[]),
     ("iolag-directory", &[]),
-    ("iolag-backend", &["iolag-directory", "iolag-model"]),
+    ("iolag-net", &["iolag-model"]),
+    ("iolag-backend", &["iolag-directory", "iolag-model", "iolag-net"]),
     ("iolag-keeper", &["iolag-model"]),
     ("iolag-trace", &["iolag-model"]),
-    ("iolag-store", &["iolag-directory", "iolag-model"]),
+    ("iolag-store", &["iolag-directory", "iolag-model", "iolag-net"]),
     ("iolag-analysis", &["iolag-model"]),
     ("iolag-calibration", &["iolag-model", "iolag-analysis"]),
     ("iolag-report", &["iolag-model", "iolag-analysis"]),

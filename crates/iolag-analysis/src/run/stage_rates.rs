@@ -45,9 +45,10 @@ pub struct StageTimes {
 impl StageClock {
     /// The clock of `stage` by the summaries of its operations; `None` if nothing was done in it, or starts were not read.
     pub fn of(stage: StageIndex, summaries: &[Summary]) -> Option<Self> {
-        let operations = summaries.iter().filter(|summary| {
-            summary.key.stage == Some(stage) && summary.key.operation.level() != Level::Harness
-        });
+        // That of a connection that was made before the stage began is none of it.
+        let operations = summaries
+            .iter()
+            .filter(|summary| summary.key.stage == Some(stage) && summary.key.operation.is_asked());
         let spans = operations
             .filter_map(|summary| Some(Self { begin: summary.first_start_ns?, end: summary.last_end_ns? }));
         spans.reduce(Self::and)

@@ -52,6 +52,8 @@ impl Scenario {
             time_limit: None,
             durability: Durability::Default,
             verification: Verification::Length,
+            dataset_kind: Datasets::Made,
+            connections: Connections::Reused,
         });
         let mut scenario = Self::new(spec, &["/scratch/me"], clients);
         scenario.record.stages = phases
@@ -79,6 +81,7 @@ impl Scenario {
             deadline_ns: Nanoseconds(15 * S),
             deadlines: Vec::new(),
             on_hang: OnHang::Continue,
+            on_error: OnError::Continue,
             seed: 1,
             ring_bytes: 1 << 28,
             caches: CacheState::Asis,

@@ -2,7 +2,9 @@
 
 use std::fmt::Debug;
 
-use iolag_model::{ClientId, Clock, ErrorClass, MonotonicClock, MonotonicTime, Operation, Verification};
+use iolag_model::{
+    ClientId, Clock, ErrorClass, FailureOrigin, MonotonicClock, MonotonicTime, Operation, Verification,
+};
 
 use tokio::runtime::{Builder, Runtime};
 
@@ -15,10 +17,19 @@ use crate::{
 /// The longest object of the suite.
 pub(super) const BYTES_MAX: u64 = 1 << 20;
 
+/// What somebody else has put into a working place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Planted {
+    /// So many things beside the datasets.
+    pub beside: u64,
+    /// So many into dataset `0_0`; none where a dataset can have nothing but objects in it.
+    pub in_dataset: u64,
+}
+
 /// What is tested.
 pub(super) struct Subject<'a> {
     pub(super) make: &'a dyn Fn() -> Box<dyn Backend>,
-    pub(super) plant: Option<&'a dyn Fn(&Place) -> usize>,
+    pub(super) plant: Option<&'a dyn Fn(&Place) -> Planted>,
 }
 
 /// Which form of a session.
@@ -199,6 +210,17 @@ impl Conversation {
         let completion = self.ask(request);
         assert!(completion.is_ok(), "{request:?} must succeed, the answer was {}", completion.code);
         completion.bytes
+    }
+
+    /// Asks for an object in a dataset that is not there. A server may have no better word for it than that it failed: nginx answers 500.
+    #[track_caller]
+    pub(super) fn must_miss_dataset(&mut self, request: Request) {
+        let code = self.ask(request).code;
+        let is_told = match code.origin() {
+            FailureOrigin::Http(_) => matches!(code.class(), ErrorClass::NotFound | ErrorClass::Server),
+            _ => code.class() == ErrorClass::NotFound,
+        };
+        assert!(is_told, "{request:?} without its dataset was answered by {code}");
     }
 
     /// Asks for something of which the answer depends on what is declared.

@@ -15,5 +15,6 @@ mod places;
 mod rules;
 mod sessions;
 
+pub use conversation::Planted;
 pub use maker::maker;
 pub use rules::{conformance, conformance_with_foreign};

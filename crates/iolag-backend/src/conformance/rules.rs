@@ -1,6 +1,6 @@
 //! All rules, in each form of a session.
 
-use super::conversation::{Form, Subject};
+use super::conversation::{Form, Planted, Subject};
 use super::{asynchronous, declared, lanes, marks, places, sessions};
 use crate::{Backend, Place};
 
@@ -12,12 +12,12 @@ pub fn conformance(make: impl Fn() -> Box<dyn Backend>) {
     run(&Subject { make: &make, plant: None });
 }
 
-/// As [`conformance`], and additionally that clean-up leaves what is not iolag's: `plant` puts one thing of its own into the
-/// working place and one into each dataset `0_0` there, and returns how many these were.
+/// As [`conformance`], and additionally that clean-up leaves what is not iolag's: `plant` puts something of its own into the
+/// working place and into dataset `0_0` there.
 ///
 /// # Panics
 /// If the backend breaks a rule.
-pub fn conformance_with_foreign(make: impl Fn() -> Box<dyn Backend>, plant: impl Fn(&Place) -> usize) {
+pub fn conformance_with_foreign(make: impl Fn() -> Box<dyn Backend>, plant: impl Fn(&Place) -> Planted) {
     run(&Subject { make: &make, plant: Some(&plant) });
 }
 

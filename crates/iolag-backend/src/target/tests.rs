@@ -74,8 +74,9 @@ fn another_directory_keeps_what_is_around_it() {
 #[test]
 fn an_error_is_one_sentence_with_what_was_expected() {
     for (text, expected) in [
-        ("s3://host/bucket", "this build has no backend for s3 targets; it measures a directory"),
-        ("delayed:1ms:s3://host/bucket", "this build has no backend for s3 targets"),
+        ("gsiftp://host/x", "this build has no backend for gsiftp targets; it measures a directory"),
+        ("delayed:1ms:root://host/x", "this build has no backend for root targets"),
+        ("delayed:1ms:s3:bucket", "expected s3://BUCKET/PREFIX"),
         ("ftp://host/", "\"ftp\" is no kind of target; this build measures a directory"),
         ("memory:x", "expected nothing after memory:"),
         ("delayed:5ms", "after the delays there is no target"),
@@ -103,9 +104,11 @@ fn a_working_name_that_is_a_path_is_refused() {
 
 #[test]
 fn an_error_does_not_repeat_a_password() {
-    for text in
-        ["postgres://me:hunter2@host/db", "delayed:hunter2://a:hunter2@b", "faulty:eio@0.1:s3://a:hunter2@b"]
-    {
+    for text in [
+        "postgres://me:hunter2@host:x/db",
+        "delayed:hunter2://a:hunter2@b",
+        "faulty:eio@0.1:s3://a:hunter2@b?x",
+    ] {
         let error = Target::parse(text).unwrap_err();
         let shown = format!("{error} {error:?}");
         assert!(!shown.contains("me:hunter2") && !shown.contains("a:hunter2"), "{shown}");

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use iolag_backend::conformance::{conformance, conformance_with_foreign, maker};
+use iolag_backend::conformance::{Planted, conformance, conformance_with_foreign, maker};
 use iolag_backend::{Backend, BackendError, Place, PosixBackend, Target, WORKING_NAME, token_name};
 use iolag_model::{MonotonicClock, SimulatedClock};
 use toy_store::{Bucket, ToyStore};
@@ -22,11 +22,11 @@ fn fresh_directory(root: &Path) -> PathBuf {
     path
 }
 
-fn plant(place: &Place) -> usize {
+fn plant(place: &Place) -> Planted {
     let working = Path::new(&place.target).join(&place.name);
     std::fs::write(working.join("notes.txt"), "mine").unwrap();
     std::fs::write(working.join("0_0/file-07"), "mine").unwrap();
-    2
+    Planted { beside: 1, in_dataset: 1 }
 }
 
 fn posix_in(root: &Path) {
@@ -97,9 +97,8 @@ fn a_toy_with_the_semantics_of_s3_conforms() {
     let plant = |place: &Place| {
         let mine =
             ["notes.txt", "0_0/file-07"].map(|name| (format!("{}/{name}", place.name), b"mine".to_vec()));
-        let planted = mine.len();
         last.lock().unwrap().ask(|objects| objects.extend(mine));
-        planted
+        Planted { beside: 1, in_dataset: 1 }
     };
     conformance_with_foreign(make, plant);
 }

@@ -15,8 +15,8 @@ use iolag_analysis::{
 };
 use iolag_model::{
     Access, Anchor, Calibration, CheckSpec, Durability, Environment, Granularity, MetadataSpec,
-    MonotonicTime, Nanoseconds, OnHang, Operation, Outcome, Pattern, Phase, Random, RunId, RunRecord,
-    RunSpec, RunState, SampleColumns, StageIndex, StageRecord, TargetIndex, TargetRecord, Think,
+    MonotonicTime, Nanoseconds, OnError, OnHang, Operation, Outcome, Pattern, Phase, Random, RunId,
+    RunRecord, RunSpec, RunState, SampleColumns, StageIndex, StageRecord, TargetIndex, TargetRecord, Think,
     Verification, WorkloadSpec,
 };
 
@@ -246,6 +246,8 @@ fn bench_record(objects: usize) -> Result<RunRecord> {
         time_limit: None,
         durability: Durability::Default,
         verification: Verification::Length,
+        dataset_kind: iolag_model::Datasets::Made,
+        connections: iolag_model::Connections::Reused,
     });
     let stage = |iteration: u32| StageRecord {
         stage: StageIndex(iteration as u16),
@@ -264,6 +266,7 @@ fn record(workload: WorkloadSpec, names: &[&str], stages: Vec<StageRecord>) -> R
         deadline_ns: Nanoseconds::from_seconds(15),
         deadlines: Vec::new(),
         on_hang: OnHang::Continue,
+        on_error: OnError::Continue,
         seed: 1,
         ring_bytes: 1 << 28,
         caches: iolag_model::CacheState::Asis,

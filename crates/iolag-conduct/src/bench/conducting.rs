@@ -30,6 +30,7 @@ use crate::bench::stopping::Precise;
 use crate::bench::stream::copying::{COPY_TARGET, on_one_file_system};
 use crate::bench::tree::refuse_store_in_tree;
 use crate::bench::{Ground, benched};
+use crate::contact::greeting::{ServerFacts, greet};
 use crate::contact::memory_place::{memory_place, memory_places};
 use crate::contact::scout::Answer;
 use crate::contact::start::{Found, Keeper, send_scouts};
@@ -254,16 +255,28 @@ impl Conducting<'_> {
         let bench = benched(&point.spec.workload)?;
         refuse_too_little_space([facts.as_ref(), there.as_ref()], bench, point.spec.clients)?;
         refuse_store_in_tree(facts.as_ref(), bench, &found.root)?;
-        let positions = positions(bench, &point.spec, &options.working_name, facts.as_ref(), &found.root)?;
-        // Children stand in another directory.
-        let target = facts
-            .as_ref()
-            .map_or_else(|| point.side.target.clone(), |facts| point.side.target.with_directory(&facts.path));
+        let server = greet(&[&point.side.target], options.deadline)?.pop().flatten();
+        if server.is_some() {
+            point.doubt.iter().for_each(|told| campaign.say(&format!("{}; {}", told.doubt, told.advice)));
+        }
+        // Children stand in another directory; who cleans up may have other variables and files.
+        let target = match (&facts, &server) {
+            (Some(facts), _) => point.side.target.with_directory(&facts.path),
+            (None, Some(server)) => server.settled(&point.side.target),
+            (None, None) => point.side.target.clone(),
+        };
+        // By the directory itself, whatever is wrapped around it: what is left of a run is removed by it.
+        let path = match (&facts, &server) {
+            (Some(facts), _) => Some(facts.path.display().to_string()),
+            (None, server) => server.as_ref().map(|_| target.to_string()),
+        };
+        let positions = positions(bench, &point.spec, (path.as_deref(), &options.working_name), &found.root)?;
         let known = facts.iter().chain(&there).map(|facts| facts.file_system.device.as_str());
         let control = memory_place(&memory, MEMORY_BYTES, &known.collect::<Vec<_>>());
         let beside = Beside::of(&point.spec, bench, control);
         let places = [facts.as_ref(), there.as_ref()];
-        let (record, spool_parent) = self.record(run, &target, &found, places, beside.as_ref())?;
+        let (record, spool_parent) =
+            self.record(run, (&target, server.as_ref()), &found, places, beside.as_ref())?;
         self.mounts.refuse_elsewhere(&point.side, &record.targets)?;
         let maker = maker(&record.id)?;
         let token = maker.token;
@@ -275,11 +288,9 @@ impl Conducting<'_> {
             token: Some(token),
             file_system: None,
         };
-        // By the directory itself, whatever is wrapped around it: the manifest is for removing it.
-        let path = |facts: DirectoryFacts| facts.path.display().to_string();
         let assignment = BenchAssignment {
-            place: place(0, facts.map_or_else(|| target.to_string(), path)),
-            copy_place: there.map(|there| place(COPY_TARGET, path(there))),
+            place: place(0, path.unwrap_or_else(|| target.to_string())),
+            copy_place: there.map(|there| place(COPY_TARGET, there.path.display().to_string())),
             target,
             maker,
             spec: record.spec.clone(),
@@ -293,7 +304,14 @@ impl Conducting<'_> {
         let outlives = bench.ground() == Ground::WorkingPlace
             && assignment.target.semantics().place != PlaceProof::Process;
         let places = std::iter::once(&assignment.place).filter(|_| outlives).chain(&assignment.copy_place);
-        let own_places = places.map(|place| (place.path.clone(), place.name.clone()));
+        let own_places = places.map(|place| {
+            let target = if place.path == assignment.target.to_string() {
+                assignment.target.clone()
+            } else {
+                PathBuf::from(&place.path).into()
+            };
+            (target, place.name.clone())
+        });
         let control_place = beside.as_ref().and_then(|beside| beside.control_place(&record.id));
         let planned_places = own_places.chain(control_place).collect();
         let bystanders = beside.map(|beside| beside.assignments(&record, &assignment));
@@ -317,7 +335,7 @@ impl Conducting<'_> {
     fn record(
         &mut self,
         run: &PlannedRun,
-        target: &Target,
+        (target, server): (&Target, Option<&ServerFacts>),
         found: &Found,
         [facts, there]: [Option<&DirectoryFacts>; 2],
         beside: Option<&Beside>,
@@ -325,6 +343,7 @@ impl Conducting<'_> {
         let (options, point) = (&self.campaign.options, &run.point);
         let mut trust = doubts(self.campaign, point);
         trust.extend(on_one_file_system(facts, there));
+        trust.extend(server.and_then(|server| server.doubt.clone()));
         let devices: Vec<u64> =
             facts.into_iter().chain(there).filter_map(|facts| facts.file_system.device_number()).collect();
         let spool_parent = choose_spool(found, &devices, &mut trust);
@@ -335,19 +354,18 @@ impl Conducting<'_> {
         let campaign = self.id.get_or_insert_with(|| id.clone()).clone();
         let ground = benched(&point.spec.workload)?.ground();
         let record_of = |target: &Target, facts: Option<&DirectoryFacts>| TargetRecord {
-            name: target.to_string(),
-            backend: target.kind().into(),
             working_place: facts
+                .map(|facts| facts.path.display().to_string())
+                .or_else(|| target.is_server().then(|| target.to_string()))
                 .filter(|_| ground == Ground::WorkingPlace)
-                .map(|facts| working_place(&facts.path, &options.working_name)),
+                .map(|place| working_place(&place, &options.working_name)),
             file_system: facts.map(|facts| facts.file_system.clone()),
-            unanswered_ns: None,
-            contact: None,
-            failure: None,
+            ..TargetRecord::new(target.to_string(), target.kind())
         };
         let copy_to = point.copy_to.iter().zip(there);
         let copy_to = copy_to.map(|(target, there)| (target.with_directory(&there.path), there));
-        let mut targets = vec![record_of(target, facts)];
+        let greeted = server.map(|server| server.record.clone());
+        let mut targets = vec![TargetRecord { server: greeted, ..record_of(target, facts) }];
         targets.extend(copy_to.map(|(target, there)| record_of(&target, Some(there))));
         let beginning = Beginning {
             id,

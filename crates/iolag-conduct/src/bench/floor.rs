@@ -4,17 +4,18 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use iolag_backend::{
-    Backend, BackendError, CacheMaker, Copying, InTree, OtherPlace, Session, SessionOptions, TagTable,
-    Target, Tree, expecting_absence_in,
+    AsyncOpening, Backend, BackendError, CacheMaker, Copying, InTree, OtherPlace, Session, SessionOpening,
+    SessionOptions, TagTable, Target, Tree, expecting_absence_in,
 };
-use iolag_keeper::Exchange;
+use iolag_keeper::{Exchange, SharedRecorder};
 use iolag_model::{
-    CacheState, ClientId, Durability, MonotonicClock, Role, RunSpec, StageRecord, StreamIo, Verification,
+    CacheState, ClientId, Connections, Durability, MonotonicClock, Role, RunSpec, StageRecord, StreamIo,
+    Verification,
 };
 use iolag_trace::Repetition;
 use iolag_workload::{
     CachesClient, Client, ClientLoop, DriveEnd, DriveOptions, IfNotOpen, Job, LoadClient, Opened,
-    PayloadAsker, PayloadSession, run_threads, workload,
+    PayloadAsker, PayloadSession, Workers, run_async_clients, run_threads, workload,
 };
 
 use crate::placed::Placed;
@@ -28,7 +29,7 @@ pub(super) struct Floor<'a> {
     /// Where an earlier run on the same working set left each client.
     pub positions: Option<&'a [u64]>,
     /// Its sessions.
-    pub backend: &'a dyn Backend,
+    pub backend: &'a Arc<dyn Backend>,
     /// Where samples go.
     pub exchange: &'a Exchange,
     /// The clients that run here.
@@ -57,6 +58,7 @@ pub(super) struct Sessions {
     pub verification: Verification,
     pub stream_io: StreamIo,
     pub compressible_percent: u32,
+    pub connections: Connections,
     /// How the file of a stream is copied, where that is done.
     pub copying: Option<Copying>,
     /// How many requests each has in flight, if it has a queue.
@@ -73,6 +75,7 @@ impl Default for Sessions {
             verification: Verification::Length,
             stream_io: StreamIo::Buffered,
             compressible_percent: 0,
+            connections: Connections::Reused,
             copying: None,
             lanes: None,
             tree: None,
@@ -82,8 +85,12 @@ impl Default for Sessions {
 }
 
 impl Floor<'_> {
-    /// Runs a client of each rank as a thread, all to their ends: whether one was stopped.
-    pub fn run<K: Client>(&self, sessions: &Sessions, client: impl Fn(u32) -> K) -> Result<DriveEnd, String> {
+    /// Runs a client of each rank, all to their ends: as a thread, or as a task where a server is waited for. Whether one was stopped.
+    pub fn run<K: Client + 'static>(
+        &self,
+        sessions: &Sessions,
+        client: impl Fn(u32) -> K,
+    ) -> Result<DriveEnd, String> {
         match &self.spec.bystander {
             None => self.run_with_caches(sessions, client),
             Some(bystander) => self.run_with_caches(sessions, |rank| {
@@ -93,7 +100,7 @@ impl Floor<'_> {
         }
     }
 
-    fn run_with_caches<K: Client>(
+    fn run_with_caches<K: Client + 'static>(
         &self,
         sessions: &Sessions,
         client: impl Fn(u32) -> K,
@@ -106,33 +113,72 @@ impl Floor<'_> {
         }
     }
 
-    fn run_clients<K: Client>(
+    fn run_clients<K: Client + 'static>(
         &self,
         sessions: &Sessions,
         client: impl Fn(u32) -> K,
     ) -> Result<DriveEnd, String> {
-        let jobs = self
-            .clients
-            .clone()
-            .map(|rank| {
-                let (client_id, options) = (ClientId(rank), self.session_options(rank, sessions));
-                let drive =
-                    DriveOptions { client: client_id, rank, deadlines: self.spec.deadlines_of(Role::Load) };
-                Job {
-                    client: ClientLoop::new(client(rank), self.exchange.recorder(rank), drive),
-                    open: move || self.open(sessions, &options),
-                    if_not_open: IfNotOpen::StopAll,
-                }
-            })
-            .collect();
+        let semantics = self.backend.capabilities().semantics;
+        let ends = match semantics.opening {
+            SessionOpening::Asynchronous { at_once } if self.target.is_server() => {
+                let workers = Workers {
+                    threads: std::thread::available_parallelism().map_or(1, usize::from),
+                    opening_at_once: at_once as usize,
+                    descriptors: semantics.descriptors,
+                };
+                let open = |rank| self.opening(self.session_options(rank, sessions));
+                let jobs = self.jobs(client, open);
+                run_async_clients(jobs, workers, &self.exchange.coordinator(), &MonotonicClock)
+                    .map_err(|error| format!("the threads of the clients could not be made: {error}"))?
+            }
+            _ => {
+                let open = |rank| {
+                    let options = self.session_options(rank, sessions);
+                    move || self.open(sessions, &options)
+                };
+                let jobs = self.jobs(client, open);
+                run_threads(jobs, semantics.descriptors, &self.exchange.coordinator(), &MonotonicClock)
+            }
+        };
         let mut all = DriveEnd::Finished;
-        let descriptors = self.backend.capabilities().semantics.descriptors;
-        for end in run_threads(jobs, descriptors, &self.exchange.coordinator(), &MonotonicClock) {
-            if end.map_err(|error| error.to_string())? == DriveEnd::Stopped {
-                all = DriveEnd::Stopped;
+        for end in ends {
+            match end.map_err(|error| error.to_string())? {
+                DriveEnd::Finished => {}
+                DriveEnd::Stopped if all == DriveEnd::AtError => {}
+                ended => all = ended,
             }
         }
         Ok(all)
+    }
+
+    fn jobs<K: Client, O>(
+        &self,
+        client: impl Fn(u32) -> K,
+        open: impl Fn(u32) -> O,
+    ) -> Vec<Job<SharedRecorder, K, O>> {
+        let job = |rank| {
+            let deadlines = self.spec.deadlines_of(Role::Load);
+            let drive = DriveOptions { client: ClientId(rank), rank, deadlines };
+            Job {
+                client: ClientLoop::new(client(rank), self.exchange.recorder(rank), drive)
+                    .at_error(self.spec.on_error),
+                open: open(rank),
+                if_not_open: IfNotOpen::StopAll,
+            }
+        };
+        self.clients.clone().map(job).collect()
+    }
+
+    /// How a task opens its session, as often as it has to.
+    fn opening(&self, options: SessionOptions) -> impl Fn() -> AsyncOpening<'static> + Send + use<> {
+        let backend = Arc::clone(self.backend);
+        move || {
+            let (backend, options) = (Arc::clone(&backend), options.clone());
+            Box::pin(async move {
+                let opening = backend.open_async_session(&options);
+                opening.expect("a backend that declares this form has it always").await
+            })
+        }
     }
 
     fn open(&self, sessions: &Sessions, options: &SessionOptions) -> Result<Opened, BackendError> {
@@ -158,6 +204,7 @@ impl Floor<'_> {
             verification: sessions.verification,
             stream_io: sessions.stream_io,
             compressible_percent: sessions.compressible_percent,
+            connections: sessions.connections,
             copying: sessions.copying.clone(),
             caches: self.caches.clone(),
             tree: sessions.tree.clone().map(InTree::Reads),
@@ -174,7 +221,7 @@ mod tests {
     use iolag_backend::{
         Capabilities, Description, Inventory, Leftover, Place, Request, Target, WORKING_NAME,
     };
-    use iolag_model::{MonotonicTime, Nanoseconds, OnHang, PlaceMaker, TagKind};
+    use iolag_model::{MonotonicTime, Nanoseconds, OnError, OnHang, PlaceMaker, TagKind};
     use iolag_workload::{Done, MetadataOptions, Step};
     use std::sync::Mutex;
 
@@ -231,14 +278,17 @@ mod tests {
         let target = Target::parse("memory:").unwrap();
         let inner = target.backend(WORKING_NAME, Arc::new(MonotonicClock)).unwrap();
         inner.create_place(&iolag_backend::conformance::maker()).unwrap();
-        let backend = Behind { inner, tags: Mutex::default() };
+        let behind = Arc::new(Behind { inner, tags: Mutex::default() });
+        let backend: Arc<dyn Backend> = Arc::clone(&behind) as _;
+        let metadata = MetadataOptions { precreated_objects: vec![1000], ..MetadataOptions::default() };
         let spec = RunSpec {
-            workload: MetadataOptions::default().workload(1000, 2).unwrap(),
+            workload: metadata.workload(metadata.variants()[0].1, 2).unwrap(),
             targets: vec![target.to_string()],
             clients: 2,
             deadline_ns: Nanoseconds::from_seconds(60),
             deadlines: Vec::new(),
             on_hang: OnHang::Continue,
+            on_error: OnError::Continue,
             seed: 1,
             ring_bytes: 1 << 20,
             caches: CacheState::Asis,
@@ -270,6 +320,6 @@ mod tests {
             payload: None,
         };
         let driven = floor.run(&Sessions::default(), |_| Idle);
-        assert_eq!((driven, backend.tags.into_inner().unwrap()), (Ok(DriveEnd::Finished), vec![7, 7]));
+        assert_eq!((driven, behind.tags.lock().unwrap().clone()), (Ok(DriveEnd::Finished), vec![7, 7]));
     }
 }

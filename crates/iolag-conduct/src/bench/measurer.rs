@@ -86,7 +86,7 @@ fn measure_beside_the_first(
     let payload = prepare_payload(assignment.payload.as_ref())?;
     let measure = || {
         beside_payload(payload, exchange, clients.start, |payload| {
-            bench.measure(&Floor { payload, ..floor(assignment, clients, backend.as_ref(), exchange) })
+            bench.measure(&Floor { payload, ..floor(assignment, clients, &backend, exchange) })
         })
     };
     if bench.ground() != Ground::WorkingPlace {
@@ -109,15 +109,15 @@ fn prefault(assignment: &BenchAssignment, clients: &Range<u32>, exchange: &Excha
     clients.clone().chain(followers).for_each(|client| exchange.prefault(client));
 }
 
-pub(super) fn open(assignment: &BenchAssignment) -> Result<Box<dyn Backend>, String> {
+pub(super) fn open(assignment: &BenchAssignment) -> Result<Arc<dyn Backend>, String> {
     let backend = assignment.target.backend(&assignment.place.name, Arc::new(MonotonicClock));
-    backend.map_err(|error| error.to_string())
+    backend.map(Arc::from).map_err(|error| error.to_string())
 }
 
 fn floor<'a>(
     assignment: &'a BenchAssignment,
     clients: &Range<u32>,
-    backend: &'a dyn Backend,
+    backend: &'a Arc<dyn Backend>,
     exchange: &'a Exchange,
 ) -> Floor<'a> {
     Floor {
@@ -147,13 +147,6 @@ fn try_measure(
     let sentence = |error: BackendError| error.to_string();
     let backend = open(assignment)?;
     let bench = benched(&assignment.spec.workload).map_err(|failure| failure.sentence)?;
-    let needed = Vec::from_iter(bench.operations_needed());
-    if let Some(missing) = backend.capabilities().missing(&needed) {
-        return Err(format!(
-            "{} cannot execute {missing}: choose another target or pattern",
-            assignment.target
-        ));
-    }
     // Both are noted before anything is made in either: the clients wait for the other one.
     let make = |placed: &Placed| {
         make_place(placed.target, (&placed.path, &placed.name), &assignment.maker, outbox).map(Arc::new)
@@ -185,16 +178,19 @@ fn try_measure(
         // Who serves ends when nobody can ask any more.
         let copy_to = copy_to.clone().map(|place| place as Arc<dyn OtherPlace>);
         beside_payload(payload, exchange, clients.start, |payload| {
-            let floor = floor(assignment, clients, backend.as_ref(), exchange);
+            let floor = floor(assignment, clients, &backend, exchange);
             bench.measure(&Floor { copy_to, caches, payload, ..floor })
         })
     })?;
+    if driven == DriveEnd::AtError {
+        end.faults.insert(0, "stopped at the first request that failed, as --on-error stop says".to_owned());
+    }
     let copy_to = copy_to.as_deref().map(|backend| backend as &dyn Backend);
     let backends: Vec<&dyn Backend> = std::iter::once(backend.as_ref()).chain(copy_to).collect();
     end.doubts.drain(..).for_each(|doubt| tell(outbox, &FromMeasurer::Doubt(doubt)));
     let outlives = assignment.target.semantics().place != PlaceProof::Process;
     let keeper_removes = outlives && bench.makes_working_set();
-    let removes = driven != DriveEnd::Stopped && bench.removes_working_set() && bench.ends_together();
+    let removes = driven == DriveEnd::Finished && bench.removes_working_set() && bench.ends_together();
     let mut are_removed = true;
     for backend in backends {
         are_removed &= match backend.refuse_moved() {

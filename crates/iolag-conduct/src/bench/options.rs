@@ -1,7 +1,9 @@
 //! What is chosen of a bench, whatever its workload.
 
 use iolag_analysis::RUN_LOOKS;
-use iolag_model::{BystanderSpec, BystanderTask, CacheState, JobTerms, Nanoseconds, OnHang, Order, Stopping};
+use iolag_model::{
+    BystanderSpec, BystanderTask, CacheState, JobTerms, Nanoseconds, OnError, OnHang, Order, Stopping,
+};
 
 use crate::bench::payload::finding::PayloadCommand;
 use crate::bench::sides::Side;
@@ -34,6 +36,8 @@ pub struct BenchOptions {
     pub deadline: Nanoseconds,
     /// What a hung operation does to the run.
     pub on_hang: OnHang,
+    /// What a failed request does to the run.
+    pub on_error: OnError,
     /// Where it is waited for: how long; else an hour.
     pub give_up_after: Option<Nanoseconds>,
     /// Shared memory for samples, at most; else what is usual for the number of clients.
@@ -67,6 +71,7 @@ impl Default for BenchOptions {
             order: Order::default(),
             deadline: Nanoseconds::from_seconds(15),
             on_hang: OnHang::Continue,
+            on_error: OnError::Continue,
             give_up_after: None,
             buffer_bytes: None,
             working_name: "iolag-work".to_owned(),

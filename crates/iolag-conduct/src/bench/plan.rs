@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use iolag_backend::{Descriptors, PlaceProof, Queue, Target, redact_line, ring_refusal};
+use iolag_backend::{Capabilities, Descriptors, PlaceProof, Queue, Target, redact_line, ring_refusal};
 use iolag_keeper::Room;
 use iolag_model::{
     CacheState, FailureCode, MonotonicClock, OnHang, Order, RunSpec, Trust, WorkloadSpec, format_bytes,
@@ -14,6 +14,7 @@ use iolag_workload::{can_unshare, workload};
 use crate::bench::beside::{BYSTANDERS_MAX, refuse_beside};
 use crate::bench::caches::deadlines;
 use crate::bench::campaign::{Campaign, Point};
+use crate::bench::metadata::servers::{doubt_of_ports, needs_of_tasks};
 use crate::bench::options::{BenchOptions, CopyTo, Crew, Repeating};
 use crate::bench::sides::Side;
 use crate::bench::stream::copying::destinations;
@@ -46,19 +47,23 @@ pub fn plan_bench<V>(
     refuse_equal(options.crew.option(), &options.clients, u64::to_string)?;
     refuse_contradictions(&options)?;
     refuse_caches_of_nothing(&options, &sides)?;
-    // The working directory's name, and what a target cannot be.
-    for side in &sides {
-        side.target.backend(&options.working_name, Arc::new(MonotonicClock)).map_err(Failure::usage)?;
-    }
     let mut points = Vec::new();
     for side in &sides {
+        // The working directory's name, and what a target cannot be.
+        let backend = side.target.backend(&options.working_name, Arc::new(MonotonicClock));
+        let capabilities = backend.map_err(Failure::usage)?.capabilities();
         for (names, variant) in variants {
             for clients in options.clients.iter().map(|clients| *clients as u32) {
                 let workload = workload(variant, clients).map_err(Failure::usage)?;
+                let datasets = side.target.semantics().datasets;
+                let workload =
+                    iolag_workload::workload(&workload).with_datasets(datasets).unwrap_or(workload);
+                refuse_what_cannot_be_executed(&workload, &side.target, &capabilities)?;
                 let (workload, doubt) = as_the_system_lets(workload, &side.target, ring_refusal);
                 let spec = spec(&options, &side.target, workload, clients);
                 refuse_beside(&spec, &side.target)?;
                 refuse_what_cannot_be_had(&spec, options.crew, &side.target, limits)?;
+                let doubt = doubt.or_else(|| doubt_of_ports(&spec, limits));
                 let mut coordinates = names.clone();
                 coordinates.extend(side.name.iter().map(|name| ("side".to_owned(), name.clone())));
                 coordinates.insert("target".to_owned(), side.target.to_string());
@@ -82,6 +87,21 @@ pub fn plan_bench<V>(
     }
     refuse_too_many(&options, points.len())?;
     Ok(Campaign::of(options, &points))
+}
+
+fn refuse_what_cannot_be_executed(
+    asked: &WorkloadSpec,
+    target: &Target,
+    capabilities: &Capabilities,
+) -> Result<(), Failure> {
+    let needed = Vec::from_iter(workload(asked).operations_needed());
+    match capabilities.missing(&needed) {
+        Some(missing) => Err(Failure::usage(format!(
+            "{} cannot execute {missing}, which this needs: choose another target, or another workload",
+            one_line(&target.to_string())
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// The workload without a queue, and a doubt that tells it, where the kernel would have to give one and does not.
@@ -115,6 +135,7 @@ fn spec(options: &BenchOptions, target: &Target, workload: WorkloadSpec, clients
         clients,
         deadline_ns: options.deadline,
         on_hang: options.on_hang,
+        on_error: options.on_error,
         seed: options.seed,
         ring_bytes: options.buffer_bytes.unwrap_or_else(|| Room::usual_bytes(clients)),
         caches: options.caches,
@@ -269,6 +290,7 @@ fn refuse_what_cannot_be_had(
     let shared = || target.semantics().descriptors == Descriptors::Private && !can_unshare();
     let tables = || if shared() { Tables::Shared } else { Tables::Own };
     let needs = match crew {
+        Crew::Clients if target.is_server() => needs_of_tasks(room.clients),
         Crew::Clients => Needs::of_threads(room.clients),
         Crew::Copies => Needs::of_processes(room.clients),
     };

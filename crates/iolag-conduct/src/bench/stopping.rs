@@ -207,7 +207,7 @@ mod tests {
     use iolag_analysis::{CampaignEnding, Cell, RunAmount, RunQuantity, Standing};
     use iolag_backend::Target;
     use iolag_model::{Operation, Phase, RunId, SimulatedClock};
-    use iolag_workload::MetadataOptions;
+    use iolag_workload::{MetadataOptions, MetadataVariant};
 
     const MINUTE: Nanoseconds = Nanoseconds::from_seconds(60);
 
@@ -220,7 +220,7 @@ mod tests {
             ..BenchOptions::default()
         };
         let metadata = MetadataOptions::default();
-        let workload = |objects: &u64, clients| metadata.workload(*objects, clients);
+        let workload = |variant: &MetadataVariant, clients| metadata.workload(*variant, clients);
         plan_bench(options, &metadata.variants(), workload, &Limits::default()).unwrap()
     }
 

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use iolag_model::{
-    CheckSpec, ClientId, ClientRecord, Clock, MonotonicClock, MonotonicTime, Nanoseconds, OnHang, Role,
-    RunRecord, RunSpec, TargetIndex, TargetRecord, WorkloadSpec,
+    CheckSpec, ClientId, ClientRecord, Clock, MonotonicClock, MonotonicTime, Nanoseconds, OnError, OnHang,
+    Role, RunRecord, RunSpec, TargetIndex, TargetRecord, WorkloadSpec,
 };
 use iolag_workload::{CheckTurns, Workload, workload};
 
@@ -122,8 +122,7 @@ impl Settled<'_> {
             check: self.check.clone(),
             end: self.end,
         };
-        let place =
-            |(_, facts): &(u16, &DirectoryFacts)| (facts.path.display().to_string(), working_name.clone());
+        let place = |(_, facts): &(u16, &DirectoryFacts)| (facts.path.clone().into(), working_name.clone());
         let plan = RunPlan {
             policy: Policy::of(&record.spec),
             record,
@@ -175,6 +174,7 @@ impl Settled<'_> {
             deadline_ns: self.plan.deadline,
             deadlines: Vec::new(),
             on_hang: OnHang::Continue,
+            on_error: OnError::Continue,
             seed: self.plan.seed,
             ring_bytes: RING_BYTES * clients as u64,
             caches: iolag_model::CacheState::Asis,

@@ -109,6 +109,17 @@ pub enum Tables {
 }
 
 impl Limits {
+    /// Local ports for connections to one server, where the system says.
+    pub(crate) const fn ports(&self) -> Option<u64> {
+        self.ports
+    }
+
+    /// Nothing but so many ports.
+    #[cfg(test)]
+    pub(crate) fn with_ports(ports: u64) -> Self {
+        Self { ports: Some(ports), ..Self::default() }
+    }
+
     /// Reads them: of this process, below `proc` (`/proc`) and `control_groups` (`/sys/fs/cgroup`).
     pub fn read(proc: &Path, control_groups: &Path) -> Self {
         use rustix::process::{Resource, geteuid, getrlimit};

@@ -1,9 +1,11 @@
 //! Conducting a ping: who goes to the directory first is waited for, and the probes follow.
 
+use std::path::PathBuf;
+
 use iolag_keeper::{Child, start_ticks};
 use iolag_model::{
-    ClientId, ClientRecord, Clock, MonotonicClock, MonotonicTime, Nanoseconds, OnHang, RunSpec, TargetIndex,
-    TargetRecord, WorkloadSpec, one_line,
+    ClientId, ClientRecord, Clock, MonotonicClock, MonotonicTime, Nanoseconds, OnError, OnHang, RunSpec,
+    TargetIndex, TargetRecord, WorkloadSpec, one_line,
 };
 use iolag_workload::{PingSchedule, TaskSpec, find_compiler, workload};
 
@@ -135,6 +137,7 @@ fn measure<P: PingAttendant>(
         deadline_ns: plan.deadline,
         deadlines: Vec::new(),
         on_hang: OnHang::Wait,
+        on_error: OnError::Continue,
         seed: plan.seed,
         ring_bytes: RING_BYTES,
         caches: iolag_model::CacheState::Asis,
@@ -184,7 +187,7 @@ fn measure<P: PingAttendant>(
             clients: vec![0],
             measure: Box::new(|exchange, outbox| measurer::measure(&assignment, exchange, outbox)),
         }],
-        planned_places: vec![(path, working_name)],
+        planned_places: vec![(PathBuf::from(path).into(), working_name)],
         token,
         clean_up: CleanUp::UnlessHung,
         policy: policy(plan),

@@ -30,7 +30,7 @@ const PATIENCE_AFTER_HANG: Nanoseconds = Nanoseconds::from_seconds(5);
 pub fn clean_up(
     clean_up: CleanUp,
     watched: &Watched,
-    planned: &[(String, String)],
+    planned: &[(Target, String)],
     run: &str,
     deadline: Nanoseconds,
     interruption: &mut Interruption<'_>,
@@ -47,7 +47,9 @@ pub fn clean_up(
     // Who could be ended was not stuck: what hung was perhaps only slow.
     if clean_up == CleanUp::UnlessHung && !watched.abandoned.is_empty() {
         notices.extend(
-            planned.iter().map(|(path, name)| hangs(format!("{}/{name}", path.trim_end_matches('/')))),
+            planned
+                .iter()
+                .map(|(target, name)| hangs(format!("{}/{name}", target.to_string().trim_end_matches('/')))),
         );
         return notices;
     }
@@ -62,7 +64,9 @@ pub fn clean_up(
         }
         // The first wish to end does not hold up cleaning up; the second does.
         let mut told_to_leave = || interruption.listen() == Wish::Leave || interruption.is_leaving();
-        notices.extend(remove(place, run, limit, &mut told_to_leave));
+        // Only here is known who we are there, if that was typed.
+        let known = planned.iter().map(|(target, _)| target).find(|target| target.to_string() == place.path);
+        notices.extend(remove((place, known), run, limit, &mut told_to_leave));
     }
     notices
 }
@@ -73,9 +77,10 @@ pub fn measurers_removed(watched: &Watched) -> bool {
     !watched.ends.is_empty() && watched.ends.iter().all(removed)
 }
 
-/// Removes one working place of `run` in a child; says what is left. Ends early when told to leave.
+/// Removes one working place of `run` in a child; says what is left. Ends early when told to leave. Without a known target it is the one
+/// that was recorded, and who we are there is looked for in variables and files.
 pub fn remove(
-    place: &Placed,
+    (place, known): (&Placed, Option<&Target>),
     run: &str,
     deadline: Nanoseconds,
     told_to_leave: &mut dyn FnMut() -> bool,
@@ -84,7 +89,7 @@ pub fn remove(
     const GRACE: Nanoseconds = Nanoseconds::from_milliseconds(300);
     let where_ = place.whole_path();
     let child = Messenger::fork("clean-up", Orphanage::Survive, |_, outbox| {
-        tell(&outbox, &remove_here(place, run));
+        tell(&outbox, &remove_here(place, known, run));
         0
     });
     let Ok(mut child) = child else { return vec![format!("{where_} could not be removed: no process left")] };
@@ -121,8 +126,9 @@ pub fn remove(
     }
 }
 
-fn remove_here(place: &Placed, run: &str) -> Vec<String> {
-    let removed = Target::parse(&place.path).and_then(|target| {
+fn remove_here(place: &Placed, known: Option<&Target>, run: &str) -> Vec<String> {
+    let target = known.map_or_else(|| Target::parse(&place.path), |known| Ok(known.clone()));
+    let removed = target.and_then(|target| {
         // What was in memory went with its process.
         if target.semantics().place == PlaceProof::Process {
             return Ok(Vec::new());
@@ -157,12 +163,13 @@ mod tests {
             let (identity, token, file_system) = (None, None, None);
             remove_here(
                 &Placed { target: 0, path: path.to_owned(), name, identity, token, file_system },
+                None,
                 "run",
             )
         };
         assert_eq!(removed("memory:"), Vec::<String>::new());
         assert_eq!(removed("delayed:1ms:memory:"), Vec::<String>::new());
-        let left = removed("s3://bucket/scratch");
-        assert!(left[0].starts_with("s3://bucket/scratch/iolag-work could not be removed: "), "{left:?}");
+        let left = removed("gsiftp://host/scratch");
+        assert!(left[0].starts_with("gsiftp://host/scratch/iolag-work could not be removed: "), "{left:?}");
     }
 }

@@ -8,6 +8,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use iolag_backend::Target;
 use iolag_keeper::{Exchange, Messenger, Orphanage, Outbox, Room, TAG_NAMES_BYTES_MAX, TAGS_MAX};
 use iolag_model::{
     Anchor, Clock, ContactEnd, MonotonicClock, Nanoseconds, PlaceToken, RunId, RunRecord, RunState,
@@ -55,8 +56,8 @@ pub struct RunPlan<'a> {
     pub spool_parent: Option<PathBuf>,
     /// The measurers.
     pub groups: Vec<GroupPlan<'a>>,
-    /// Working places that will be made: target and name.
-    pub planned_places: Vec<(String, String)>,
+    /// Working places that will be made: target, with its secrets, and name.
+    pub planned_places: Vec<(Target, String)>,
     /// What they will be known by.
     pub token: PlaceToken,
     /// What to do with them at the end.
@@ -218,7 +219,11 @@ fn writer_plan(plan: &RunPlan<'_>) -> WriterPlan {
         spool_parent: plan.spool_parent.clone(),
         record: plan.record.clone(),
         measurers: plan.groups.iter().map(|group| group.clients.clone()).collect(),
-        planned_places: plan.planned_places.clone(),
+        planned_places: plan
+            .planned_places
+            .iter()
+            .map(|(target, name)| (target.to_string(), name.clone()))
+            .collect(),
         token: plan.token,
         source: Source::Pending,
         inherited_spool: None,
@@ -266,7 +271,7 @@ fn final_record(
     }
     for end in watched.ends.iter().flatten() {
         record.positions.extend(&end.positions);
-        reasons.extend(end.working_set_faults.iter().cloned());
+        reasons.extend(end.faults.iter().cloned());
         record.tree = end.tree.clone().or(record.tree);
     }
     let unknown = watched.ends.iter().flatten().map(|end| end.unknown_objects).sum();

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::fs::File;
 
 use iolag_model::{
-    Anchor, Environment, Nanoseconds, OnHang, RunId, RunRecord, RunSpec, RunState, TraceAbout, TraceSpec,
-    WorkloadSpec,
+    Anchor, Environment, Nanoseconds, OnError, OnHang, RunId, RunRecord, RunSpec, RunState, TraceAbout,
+    TraceSpec, WorkloadSpec,
 };
 use iolag_store::{RunDirectory, Store, StoreError};
 
@@ -52,6 +52,7 @@ impl NewTrace {
             deadline_ns: Nanoseconds::ZERO,
             deadlines: Vec::new(),
             on_hang: OnHang::Wait,
+            on_error: OnError::Continue,
             seed: 0,
             ring_bytes: 0,
             caches: iolag_model::CacheState::Asis,

@@ -20,7 +20,7 @@ use std::path::Path;
 use iolag_backend::Request;
 use iolag_conduct::{CleanUp, Conducted, GroupPlan, Interruption, Policy, RunPlan, conduct};
 use iolag_keeper::Signals;
-use iolag_model::{MonotonicTime, Nanoseconds, OnHang, PlaceToken, RunRecord, RunSpec};
+use iolag_model::{MonotonicTime, Nanoseconds, OnError, OnHang, PlaceToken, RunRecord, RunSpec};
 use iolag_workload::{Client, Done, MetadataOptions, Step};
 
 /// Nothing takes so long, unless it hangs.
@@ -31,12 +31,13 @@ fn small_bench(targets: &[&str], objects: u64) -> RunSpec {
     const CLIENTS: u32 = 2;
     let options = MetadataOptions { datasets: 1, objects, iterations: 1, ..MetadataOptions::default() };
     RunSpec {
-        workload: options.workload(objects, CLIENTS).unwrap(),
+        workload: options.workload(options.variants()[0].1, CLIENTS).unwrap(),
         targets: targets.iter().copied().map(str::to_owned).collect(),
         clients: CLIENTS,
         deadline_ns: DEADLINE,
         deadlines: Vec::new(),
         on_hang: OnHang::Continue,
+        on_error: OnError::Continue,
         seed: 1,
         ring_bytes: 1 << 20,
         caches: iolag_model::CacheState::Asis,

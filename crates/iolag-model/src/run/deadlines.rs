@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::spec::names;
 use crate::{Nanoseconds, Operation, Role};
 
 /// A deadline other than the usual one. The first rule that fits an operation counts.
@@ -94,6 +95,25 @@ impl Deadlines {
     /// That of operations of which nothing is said.
     pub const fn usual(&self) -> Nanoseconds {
         self.usual
+    }
+}
+
+/// What a request of the load that failed, or had no answer at its deadline, does to the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnError {
+    /// It is counted, and the next one is made.
+    #[default]
+    Continue,
+    /// The run ends, with what was measured.
+    Stop,
+}
+names!(OnError { Continue = "continue", Stop = "stop" });
+
+impl OnError {
+    /// Whether the run goes on.
+    pub const fn is_continue(&self) -> bool {
+        matches!(self, Self::Continue)
     }
 }
 

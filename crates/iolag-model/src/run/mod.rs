@@ -12,6 +12,7 @@ mod generator;
 mod host;
 mod memory_course;
 mod record;
+mod server;
 mod spec;
 mod stream;
 
@@ -21,7 +22,7 @@ pub use beside::{
 };
 pub use caches::CacheState;
 pub use campaign::{CampaignPlan, Order, PutBack, SideRecord, Stopping};
-pub use deadlines::{DeadlineRule, Deadlines};
+pub use deadlines::{DeadlineRule, Deadlines, OnError};
 pub use environment::{Calibration, Environment, FileSystem, MemoryState, Pressure};
 pub use format::{FormatError, FormatVersion, RUN_FORMAT, RUN_FORMAT_WITH_PING, RUN_FORMAT_WITH_TRACES};
 pub use generator::{GeneratorLimit, GeneratorRecord, HeartbeatRecord, MarkedSpan, MeasurerRecord};
@@ -31,5 +32,6 @@ pub use record::{
     ClientRecord, ContactEnd, ContactRecord, PartRecord, Rescue, RunRecord, RunState, StageRecord, TagKind,
     TagRecord, TargetRecord, Trust,
 };
+pub use server::{Connections, ContactPart, ServerRecord};
 pub use spec::*;
 pub use stream::{Allocation, CopyEnd, CopyWith, StreamEngine, StreamFsync, StreamIo, StreamSpec};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Anchor, BesideRecord, Calibration, CampaignPlan, ClientId, Environment, FileSystem, FormatVersion,
     GeneratorRecord, HostIndex, HostRecord, HostView, MemoryCourse, MemoryState, Nanoseconds, Operation,
-    Phase, PlaceIdentity, PutBack, Role, RunId, RunSpec, StageIndex, TargetIndex, TreeRecord,
+    Phase, PlaceIdentity, PutBack, Role, RunId, RunSpec, ServerRecord, StageIndex, TargetIndex, TreeRecord,
 };
 
 /// run.json.
@@ -260,6 +260,9 @@ pub struct TargetRecord {
     pub working_place: Option<String>,
     /// The file system, for directories.
     pub file_system: Option<FileSystem>,
+    /// The server, for targets that are one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<ServerRecord>,
     /// For a target that did not answer: how long it was waited for.
     pub unanswered_ns: Option<Nanoseconds>,
     /// How far the first contact and setting up had come; for targets of which that is known.
@@ -278,6 +281,7 @@ impl TargetRecord {
             backend: backend.into(),
             working_place: None,
             file_system: None,
+            server: None,
             unanswered_ns: None,
             contact: None,
             failure: None,

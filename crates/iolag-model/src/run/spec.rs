@@ -12,7 +12,8 @@ pub use tree::{TreeNames, TreeRecord, TreeSpec, TreeStage};
 
 use serde::{Deserialize, Serialize};
 
-use super::deadlines::known_rules;
+use super::deadlines::{OnError, known_rules};
+use super::server::Connections;
 use crate::{
     BystanderSpec, CacheState, CopyEnd, DeadlineRule, Deadlines, FormatVersion, Nanoseconds, Operation,
     RUN_FORMAT, RUN_FORMAT_WITH_PING, RUN_FORMAT_WITH_TRACES, Role, StreamSpec, TargetIndex, TraceOrigin,
@@ -34,6 +35,9 @@ pub struct RunSpec {
     pub deadlines: Vec<DeadlineRule>,
     /// What a hung operation does to the run.
     pub on_hang: OnHang,
+    /// What a failed request does to the run.
+    #[serde(default, skip_serializing_if = "OnError::is_continue")]
+    pub on_error: OnError,
     /// Seed of everything random.
     pub seed: u64,
     /// Shared memory for samples, in bytes, over all clients.
@@ -255,6 +259,30 @@ pub struct MetadataSpec {
     pub durability: Durability,
     /// Whether the content that was read is compared, outside the timing.
     pub verification: Verification,
+    /// Whether datasets are made and removed on this target.
+    #[serde(default, skip_serializing_if = "Datasets::are_made")]
+    pub dataset_kind: Datasets,
+    /// Whether connections to a server are kept.
+    #[serde(default, skip_serializing_if = "Connections::are_kept")]
+    pub connections: Connections,
+}
+
+/// Whether datasets exist by themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Datasets {
+    /// They are made and removed; an object needs its own.
+    #[default]
+    Made,
+    /// They are what objects' names have in common: nothing is made, and a missing one is an empty one.
+    Implied,
+}
+
+impl Datasets {
+    /// Whether they are made and removed.
+    pub const fn are_made(&self) -> bool {
+        matches!(self, Self::Made)
+    }
 }
 
 /// What the choices of an enum are called.
@@ -277,7 +305,7 @@ macro_rules! names {
         }
     };
 }
-pub(super) use names;
+pub(in crate::run) use names;
 
 /// In which order objects are accessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

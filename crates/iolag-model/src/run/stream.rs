@@ -208,7 +208,7 @@ impl StreamSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CacheState, OnHang, RunSpec, WorkloadSpec};
+    use crate::{CacheState, OnError, OnHang, RunSpec, WorkloadSpec};
 
     #[test]
     fn a_file_is_made_in_whole_blocks_that_are_not_small() {
@@ -251,6 +251,7 @@ mod tests {
             deadline_ns: Nanoseconds::from_seconds(15),
             deadlines: Vec::new(),
             on_hang: OnHang::Continue,
+            on_error: OnError::Continue,
             seed: 0,
             ring_bytes: 0,
             caches: CacheState::Asis,

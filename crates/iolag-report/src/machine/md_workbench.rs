@@ -17,7 +17,7 @@ use std::io::{self, Write};
 
 use iolag_analysis::{DurationSummary, QuantileValue, StageAnalysis, Summaries, Summary};
 use iolag_model::{
-    ClientId, Level, MetadataSpec, MonotonicTime, Nanoseconds, Operation, Outcome, Phase, RunRecord, Sample,
+    ClientId, MetadataSpec, MonotonicTime, Nanoseconds, Operation, Outcome, Phase, RunRecord, Sample,
     StageIndex, StageRecord, Think,
 };
 
@@ -239,7 +239,7 @@ pub fn write_latency_files<W: Write>(
     let mut starts: BTreeMap<StageIndex, MonotonicTime> = BTreeMap::new();
     let mut files: BTreeMap<(StageIndex, &'static str), Vec<(MonotonicTime, Nanoseconds)>> = BTreeMap::new();
     // What iolag itself did, such as opening sessions, is no part of a stage.
-    for sample in samples.into_iter().filter(|sample| sample.operation().level() != Level::Harness) {
+    for sample in samples.into_iter().filter(|sample| sample.operation().is_asked()) {
         let start = starts.entry(sample.stage).or_insert(sample.start);
         *start = sample.start.min(*start);
         let phase = run.stages.iter().find(|stage| stage.stage == sample.stage).map(|stage| stage.phase);

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use iolag_model::{CampaignPlan, PutBack, RunId, RunRecord, RunState, TargetIndex, format_count, one_line};
 
-use super::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns};
+use super::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
 use crate::words::numbers::{NOTHING, utc};
+use crate::words::server::{meanings, server_words};
 use crate::workload::described;
 
 /// A line per run: id, start in UTC, workload, state, samples and targets; and the campaign and the labels, if a run has such.
@@ -63,6 +64,8 @@ pub fn show_head(run: &RunRecord, colour: Colour) -> String {
     line("started", &format!("{} UTC{host}", started(run)));
     line("command", &run.command.join(" "));
     line("targets", &targets(run));
+    let servers = run.targets.iter().filter_map(|target| target.server.as_ref());
+    servers.for_each(|server| line("server", &server_words(server)));
     line("kernel", &run.environment.kernel);
     line("labels", &labels(&run.labels));
     let is_of_several = |plan: &CampaignPlan| {
@@ -86,6 +89,11 @@ pub fn show_head(run: &RunRecord, colour: Colour) -> String {
         line("rescued", &format!("to {} on {host}: {}", rescue.place, rescue.cause));
     }
     text
+}
+
+/// What operations mean on the servers of a run, below its tables; nothing if there are none.
+pub fn meanings_text(run: &RunRecord, width: usize) -> String {
+    meanings(run).iter().map(|meaning| format!("\n{}\n", wrapped(meaning, width, "  "))).collect()
 }
 
 /// `incomplete: interrupted (Ctrl-C)`

@@ -26,7 +26,7 @@ pub use explain::explanation_text;
 pub use findings::{footnotes_text, trust_text};
 pub use history::{HistoryHead, history_text};
 pub use jobs::recommendations_text;
-pub use list::{list_text, show_head, state_name};
+pub use list::{list_text, meanings_text, show_head, state_name};
 pub use notes::notes_text;
 pub use table::{Colour, Tone, wrapped};
 pub use watch::watch_status_text;

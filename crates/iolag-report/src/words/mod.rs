@@ -11,5 +11,6 @@ pub(crate) mod names;
 pub(crate) mod numbers;
 pub(crate) mod payload;
 pub(crate) mod percent;
+pub(crate) mod server;
 pub(crate) mod setting;
 pub(crate) mod trouble;

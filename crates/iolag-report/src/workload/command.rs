@@ -28,6 +28,9 @@ fn iolag_command(run: &RunRecord) -> Vec<String> {
         words.extend(option("--deadline", exact_duration(spec.deadline_ns)));
         words.extend(option("--seed", spec.seed));
     }
+    if !spec.on_error.is_continue() {
+        words.extend(option("--on-error", spec.on_error));
+    }
     if !spec.caches.is_asis() {
         words.extend(option("--caches", spec.caches));
         words.extend(spec.drop_command.iter().flat_map(|command| option("--drop-command", command)));

@@ -11,7 +11,8 @@
 use iolag_backend::{MARKS_MAX, Mark, Request};
 use iolag_model::{
     Activity, Arrival, AttemptId, ClientId, Clock, Coordinator, Deadlines, Detail, DetailKind, FailureCode,
-    Level, Meeting, MonotonicTime, Nanoseconds, Operation, Outcome, Recorder, Sample, StageIndex, Waiting,
+    Level, Meeting, MonotonicTime, Nanoseconds, OnError, Operation, Outcome, Recorder, Sample, StageIndex,
+    Waiting,
 };
 
 use super::client::{Client, CountsFrom, Done, Note, Step};
@@ -34,6 +35,8 @@ pub enum DriveEnd {
     Finished,
     /// It was told to stop.
     Stopped,
+    /// One of its requests failed, which ended the run.
+    AtError,
 }
 
 /// One client with its recorder: everything of the loop that does not wait.
@@ -53,6 +56,9 @@ pub struct ClientLoop<R, K> {
     stage_operations: u64,
     pub(super) stage_first_start: MonotonicTime,
     stage_last_end: MonotonicTime,
+    on_error: OnError,
+    /// Whether a request failed that ends the run.
+    is_at_error: bool,
     /// When all begin, from a meeting to the first operation after it.
     pub(super) beginning: Option<Beginning>,
 }
@@ -100,8 +106,16 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
             stage_operations: 0,
             stage_first_start: MonotonicTime(0),
             stage_last_end: MonotonicTime(0),
+            on_error: OnError::Continue,
+            is_at_error: false,
             beginning: None,
         }
+    }
+
+    /// The same of which a failed request does this to the run.
+    #[must_use]
+    pub fn at_error(self, on_error: OnError) -> Self {
+        Self { on_error, ..self }
     }
 
     #[inline]
@@ -117,6 +131,9 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
     /// What the client wants next, unless it is told to stop.
     #[inline]
     pub(super) fn next_step(&mut self, coordinator: &impl Coordinator, now: MonotonicTime) -> NextStep {
+        if self.is_at_error {
+            coordinator.stop_all();
+        }
         if coordinator.is_stopped(self.options.rank) {
             NextStep::Stop
         } else {
@@ -130,7 +147,8 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
         let NextStep::Of(step) = step else {
             self.record_last_notes();
             self.end_stage(Outcome::Interrupted);
-            return Some(Action::Leave(DriveEnd::Stopped));
+            let end = if self.is_at_error { DriveEnd::AtError } else { DriveEnd::Stopped };
+            return Some(Action::Leave(end));
         };
         Some(match step {
             Step::Execute { request, intended } => Action::Execute { request, intended },
@@ -297,6 +315,10 @@ impl<R: Recorder, K: Client> ClientLoop<R, K> {
         let (outcome, duration) = match self.judged(request.operation, taken, done.completion.code) {
             (Outcome::Error, duration) if self.client.asks_again(request, done) => {
                 (Outcome::Retried, duration)
+            }
+            (outcome @ (Outcome::Error | Outcome::Timeout), duration) => {
+                self.is_at_error |= !self.on_error.is_continue();
+                (outcome, duration)
             }
             judged => judged,
         };

@@ -225,7 +225,7 @@ where
 pub(super) fn code_of<S>(opened: &Result<S, BackendError>) -> FailureCode {
     match opened {
         Ok(_) => FailureCode::NONE,
-        Err(BackendError::Failed { code, .. }) => *code,
+        Err(BackendError::Failed { code, .. } | BackendError::Server { code, .. }) => *code,
         Err(_) => FailureCode::PROTOCOL,
     }
 }

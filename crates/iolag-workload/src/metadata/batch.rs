@@ -139,10 +139,11 @@ impl BatchClient {
         };
         self.turn = Turn::over(lines);
         self.state = match phase {
-            Phase::TreeCreate => State::Directories(self.scripts.make_directory),
-            Phase::TreeRemove => State::Directories(self.scripts.remove_directory),
-            _ => State::Objects,
-        };
+            Phase::TreeCreate => self.scripts.make_directory.map(State::Directories),
+            Phase::TreeRemove => self.scripts.remove_directory.map(State::Directories),
+            _ => None,
+        }
+        .unwrap_or(State::Objects);
         let dataset = if self.is_possible(phase, owner) { 0 } else { self.datasets };
         self.sweep = Sweep { owner, place, dataset, index: 0 };
         // A new pacer: the pause after the last operation of the stage before does not reach into this one.

@@ -214,12 +214,12 @@ impl MetadataClient {
     }
 
     fn make_directory(&mut self) -> Option<Step> {
-        match self.walk.lanes.get(self.walk.lane) {
-            Some(lane) => {
+        match (self.walk.lanes.get(self.walk.lane), self.scripts.make_directory) {
+            (Some(lane), Some(make_directory)) => {
                 self.walk.lane += 1;
-                self.on_directory(self.scripts.make_directory, lane.dataset)
+                self.on_directory(make_directory, lane.dataset)
             }
-            None => {
+            _ => {
                 self.walk.lane = 0;
                 self.state = State::Rows;
                 None
@@ -239,7 +239,9 @@ impl MetadataClient {
         }
         self.walk.lane += 1;
         match lane.certainty {
-            Certainty::Exact => self.on_directory(self.scripts.remove_directory, dataset),
+            Certainty::Exact => {
+                self.scripts.remove_directory.and_then(|remove| self.on_directory(remove, dataset))
+            }
             Certainty::Partial => None,
         }
     }

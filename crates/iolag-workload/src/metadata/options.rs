@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use iolag_model::{
-    Access, Durability, Granularity, MetadataSpec, Nanoseconds, Pattern, Phase, Think, TimeLimit,
-    Verification, WearOut, WorkloadSpec,
+    Access, Connections, Datasets, Durability, Granularity, MetadataSpec, Nanoseconds, Pattern, Phase, Think,
+    TimeLimit, Verification, WearOut, WorkloadSpec,
 };
 
 use super::sharing::recommended_offset;
@@ -43,6 +43,17 @@ pub struct MetadataOptions {
     pub durability: Durability,
     /// Whether the content that was read is compared.
     pub verification: Verification,
+    /// Whether connections to servers are kept; both are compared.
+    pub connections: Vec<Connections>,
+}
+
+/// What tells a workload of a sweep from the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MetadataVariant {
+    /// P: objects precreated per dataset.
+    pub precreated_objects: u64,
+    /// Whether connections are kept.
+    pub connections: Connections,
 }
 
 impl Default for MetadataOptions {
@@ -63,6 +74,7 @@ impl Default for MetadataOptions {
             wear_out: WearOut::Stop,
             durability: Durability::Default,
             verification: Verification::Length,
+            connections: vec![Connections::Reused],
         }
     }
 }
@@ -87,17 +99,28 @@ impl MetadataOptions {
         self.phases.len() >= 3
     }
 
-    /// The workloads of the sweep, in its order: what tells each from the others, by name, and its precreated objects.
-    pub fn variants(&self) -> Vec<(BTreeMap<String, String>, u64)> {
-        let named = |objects: &u64| (BTreeMap::from([("objects".to_owned(), objects.to_string())]), *objects);
-        self.precreated_objects.iter().map(named).collect()
+    /// The workloads of the sweep, in its order, and what tells each from the others, by name.
+    pub fn variants(&self) -> Vec<(BTreeMap<String, String>, MetadataVariant)> {
+        let named = |(precreated_objects, connections): (u64, Connections)| {
+            let mut names = BTreeMap::from([("objects".to_owned(), precreated_objects.to_string())]);
+            if self.connections != [Connections::Reused] {
+                names.insert("session".to_owned(), connections.to_string());
+            }
+            (names, MetadataVariant { precreated_objects, connections })
+        };
+        let kinds = |objects: &u64| {
+            let objects = *objects;
+            self.connections.iter().map(move |connections| (objects, *connections))
+        };
+        self.precreated_objects.iter().flat_map(kinds).map(named).collect()
     }
 
-    /// The workload with so many precreated objects for a number of clients.
+    /// The workload of a variant for a number of clients.
     ///
     /// # Errors
     /// If it cannot be, as a sentence that says what to change.
-    pub fn workload(&self, precreated_objects: u64, clients: u32) -> Result<WorkloadSpec, String> {
+    pub fn workload(&self, variant: MetadataVariant, clients: u32) -> Result<WorkloadSpec, String> {
+        let precreated_objects = variant.precreated_objects;
         let is_swept = self.precreated_objects.len() > 1;
         let mut phases = self.phases.clone();
         phases.sort_unstable();
@@ -121,6 +144,8 @@ impl MetadataOptions {
             time_limit: self.time_limit.map(|after_ns| TimeLimit { after_ns, wear_out: self.wear_out }),
             durability: self.durability,
             verification: self.verification,
+            dataset_kind: Datasets::Made,
+            connections: variant.connections,
         };
         spec.validate(clients).map_err(|error| error.to_string())?;
         Ok(WorkloadSpec::Metadata(spec))
@@ -136,8 +161,8 @@ mod tests {
     use super::*;
 
     fn metadata(options: &MetadataOptions, clients: u32) -> Vec<MetadataSpec> {
-        let workload = |objects: &u64| options.workload(*objects, clients).unwrap().metadata().cloned();
-        options.precreated_objects.iter().map(|objects| workload(objects).unwrap()).collect()
+        let workload = |variant| options.workload(variant, clients).unwrap().metadata().cloned();
+        options.variants().into_iter().map(|(_, variant)| workload(variant).unwrap()).collect()
     }
 
     #[test]
@@ -147,8 +172,20 @@ mod tests {
             metadata(&options, 4).iter().map(|spec| (spec.precreated_objects, spec.objects)).collect();
         assert_eq!(sizes, [(50, 50), (5000, 1000)]);
         let alone = MetadataOptions { precreated_objects: vec![50], ..MetadataOptions::default() };
-        let refusal = alone.workload(50, 4).unwrap_err();
+        let refusal = alone.workload(alone.variants()[0].1, 4).unwrap_err();
         assert!(refusal.contains("precreate at least 1000"), "{refusal}");
+    }
+
+    #[test]
+    fn what_is_done_with_connections_is_a_coordinate_where_it_is_asked_for() {
+        let both = vec![Connections::Reused, Connections::Fresh];
+        let options = MetadataOptions { connections: both, ..MetadataOptions::default() };
+        let sessions: Vec<_> =
+            options.variants().into_iter().map(|(names, _)| names["session"].clone()).collect();
+        assert_eq!(sessions, ["reuse", "fresh"]);
+        let kept: Vec<_> = metadata(&options, 1).iter().map(|spec| spec.connections).collect();
+        assert_eq!(kept, [Connections::Reused, Connections::Fresh]);
+        assert!(!MetadataOptions::default().variants()[0].0.contains_key("session"));
     }
 
     #[test]
@@ -159,7 +196,7 @@ mod tests {
         };
         assert_eq!(metadata(&twice, 1)[0].phases, [Phase::Precreate, Phase::Cleanup]);
         let many = MetadataOptions { iterations: 1 << 40, ..MetadataOptions::default() };
-        let refusal = many.workload(3000, 1).unwrap_err();
+        let refusal = many.workload(many.variants()[0].1, 1).unwrap_err();
         assert_eq!(refusal, "--iterations 1099511627776 is too large: at most 4294967295");
     }
 }

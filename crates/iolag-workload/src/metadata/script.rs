@@ -50,8 +50,9 @@ pub(crate) struct Scripts {
     pub(crate) remove: Arc<[ScriptLine]>,
     /// stat, read and, unless read-only, remove and create: one turn of the benchmark phase.
     pub(crate) replace: Arc<[ScriptLine]>,
-    pub(crate) make_directory: Operation,
-    pub(crate) remove_directory: Operation,
+    /// None where datasets are not made.
+    pub(crate) make_directory: Option<Operation>,
+    pub(crate) remove_directory: Option<Operation>,
 }
 
 impl Scripts {
@@ -75,8 +76,8 @@ impl Scripts {
             read: table(&[Part::Read]),
             remove: table(&[Part::Remove]),
             replace,
-            make_directory,
-            remove_directory,
+            make_directory: spec.dataset_kind.are_made().then_some(make_directory),
+            remove_directory: spec.dataset_kind.are_made().then_some(remove_directory),
         }
     }
 
@@ -241,6 +242,8 @@ mod tests {
             time_limit: None,
             durability,
             verification: Verification::Length,
+            dataset_kind: iolag_model::Datasets::Made,
+            connections: iolag_model::Connections::Reused,
         })
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use iolag_model::{Access, MetadataSpec, Operation, Pattern, Phase};
+use iolag_model::{Access, Datasets, MetadataSpec, Operation, Pattern, Phase, WorkloadSpec};
 
 use super::script::Scripts;
 use super::stages::{datasets_of_all, objects_created, operations_per_client, phases};
@@ -41,6 +41,10 @@ impl Workload for MetadataSpec {
         phases(self).into_iter().flat_map(|(phase, _)| operations_of(self, phase)).collect()
     }
 
+    fn with_datasets(&self, datasets: Datasets) -> Option<WorkloadSpec> {
+        Some(WorkloadSpec::Metadata(Self { dataset_kind: datasets, ..self.clone() }))
+    }
+
     fn samples_per_client(&self) -> Option<u64> {
         let others = phases(self).len() as u64 + 1;
         Some(operations_per_client(self).saturating_add(others))
@@ -67,15 +71,15 @@ fn operations_of(spec: &MetadataSpec, phase: Phase) -> Vec<Operation> {
     let scripts = Scripts::new(spec);
     let lines = |lines| Scripts::operations(lines).collect::<Vec<_>>();
     match phase {
-        Phase::Precreate => [vec![scripts.make_directory], lines(&scripts.create)].concat(),
+        Phase::Precreate => [Vec::from_iter(scripts.make_directory), lines(&scripts.create)].concat(),
         Phase::Benchmark => lines(&scripts.replace),
-        Phase::Cleanup => [lines(&scripts.remove), vec![scripts.remove_directory]].concat(),
-        Phase::TreeCreate => vec![scripts.make_directory],
+        Phase::Cleanup => [lines(&scripts.remove), Vec::from_iter(scripts.remove_directory)].concat(),
+        Phase::TreeCreate => Vec::from_iter(scripts.make_directory),
         Phase::BatchCreate => lines(&scripts.create),
         Phase::BatchStat => lines(&scripts.stat),
         Phase::BatchRead => lines(&scripts.read),
         Phase::BatchRemove => lines(&scripts.remove),
-        Phase::TreeRemove => vec![scripts.remove_directory],
+        Phase::TreeRemove => Vec::from_iter(scripts.remove_directory),
         _ => vec![],
     }
 }
@@ -101,6 +105,8 @@ mod tests {
             time_limit: None,
             durability: Durability::Default,
             verification: Verification::Length,
+            dataset_kind: Datasets::Made,
+            connections: iolag_model::Connections::Reused,
         }
     }
 

@@ -24,7 +24,10 @@ fn replacing_phases(spec: &MetadataSpec) -> Vec<(Phase, u32)> {
 fn batch_phases(spec: &MetadataSpec) -> Vec<(Phase, u32)> {
     let group = |phase: Phase, stages: [Phase; 2], iteration: u32| {
         let is_selected = spec.phases.contains(&phase);
-        stages.into_iter().filter(move |_| is_selected).map(move |stage| (stage, iteration))
+        let is_nothing =
+            |stage| matches!(stage, Phase::TreeCreate | Phase::TreeRemove) && !spec.dataset_kind.are_made();
+        let is_done = move |stage: &Phase| is_selected && !is_nothing(*stage);
+        stages.into_iter().filter(is_done).map(move |stage| (stage, iteration))
     };
     let make = |iteration| group(Phase::Precreate, [Phase::TreeCreate, Phase::BatchCreate], iteration);
     let access = |iteration| group(Phase::Benchmark, [Phase::BatchStat, Phase::BatchRead], iteration);

@@ -130,6 +130,8 @@ mod tests {
             time_limit: None,
             durability: Durability::Default,
             verification: Verification::Length,
+            dataset_kind: iolag_model::Datasets::Made,
+            connections: iolag_model::Connections::Reused,
         }
     }
 

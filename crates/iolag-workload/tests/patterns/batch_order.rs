@@ -28,6 +28,8 @@ fn spec(datasets: u32, objects: u64, iterations: u32, offset: u32) -> MetadataSp
         time_limit: None,
         durability: Durability::Default,
         verification: Verification::Length,
+        dataset_kind: iolag_model::Datasets::Made,
+        connections: iolag_model::Connections::Reused,
     }
 }
 

@@ -31,6 +31,8 @@ fn spec(datasets: u32, precreated_objects: u64, objects: u64, iterations: u32, o
         time_limit: None,
         durability: Durability::Default,
         verification: Verification::Length,
+        dataset_kind: iolag_model::Datasets::Made,
+        connections: iolag_model::Connections::Reused,
     }
 }
 

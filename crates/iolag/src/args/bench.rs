@@ -4,21 +4,21 @@ use std::path::PathBuf;
 
 use clap::Args;
 use iolag_backend::Target;
-use iolag_model::{CacheState, Nanoseconds, OnHang, Order, parse_bytes, parse_count};
+use iolag_model::{CacheState, Nanoseconds, OnError, OnHang, Order, parse_bytes, parse_count};
 
 use crate::args::history::parse_place_or_usual;
 use crate::args::options::RunOptions;
 use crate::args::values::form::MetadataForm;
 use crate::args::values::target::TargetParser;
 use crate::args::values::{
-    Bystanders, parse_bystander, parse_caches, parse_file, parse_form, parse_on_hang, parse_order,
-    parse_period, parse_precision, parse_rate,
+    Bystanders, parse_bystander, parse_caches, parse_file, parse_form, parse_on_error, parse_on_hang,
+    parse_order, parse_period, parse_precision, parse_rate,
 };
 
 /// Where a bench measures, with how many clients.
 #[derive(Debug, Args)]
 pub struct BenchPlaces {
-    /// A directory (or memory:, delayed:…:TARGET, faulty:…:TARGET)
+    /// A directory, of bench metadata also a server: s3://, postgres://, dav:// (or memory:, delayed:…:TARGET, faulty:…:TARGET)
     #[arg(value_name = "TARGET", required = true, value_parser = TargetParser)]
     pub targets: Vec<Target>,
     /// Clients per target; several numbers make a sweep
@@ -47,6 +47,9 @@ pub struct BenchArguments {
     /// What a hung operation does to the run: wait, continue (with the other clients) or stop
     #[arg(long, value_name = "POLICY", default_value = "continue", value_parser = parse_on_hang)]
     pub on_hang: OnHang,
+    /// What a request that fails, or is not answered in time, does to the run: it is counted (continue), or it ends it (stop)
+    #[arg(long, value_name = "POLICY", default_value = "continue", value_parser = parse_on_error)]
+    pub on_error: OnError,
     /// With --on-hang wait: go on without a client after this long [default: 1h]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = parse_period)]
     pub give_up_after: Option<Nanoseconds>,

@@ -1,14 +1,18 @@
 //! What the user can type of a metadata bench.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use iolag_model::{
-    Access, Durability, Granularity, Nanoseconds, Pattern, Phase, Verification, WearOut, parse_bytes,
-    parse_count,
+    Access, Connections, Durability, Granularity, Nanoseconds, Pattern, Phase, Verification, WearOut,
+    parse_bytes, parse_count,
 };
 use iolag_workload::MetadataOptions;
 
 use crate::args::bench::{BenchArguments, BenchPlaces};
-use crate::args::values::{parse_granularity, parse_pattern, parse_period, parse_phase, parse_think};
+use crate::args::values::{
+    parse_file, parse_granularity, parse_pattern, parse_period, parse_phase, parse_session, parse_think,
+};
 
 /// `iolag bench metadata`.
 #[derive(Debug, Args)]
@@ -61,6 +65,12 @@ pub struct Metadata {
     /// Compare what is read with what was written, outside the timing
     #[arg(long)]
     pub verify: bool,
+    /// Connections to a server: reuse keeps them, fresh makes one for each request; both are compared
+    #[arg(long, value_name = "NAME,…", default_value = "reuse", value_delimiter = ',', value_parser = parse_session)]
+    pub session: Vec<Connections>,
+    /// Trust servers for which an authority in this file vouches (PEM), and no others
+    #[arg(long, value_name = "FILE", value_parser = parse_file)]
+    pub ca_file: Option<PathBuf>,
     #[command(flatten)]
     #[expect(missing_docs, reason = "flattened options document themselves")]
     pub bench: BenchArguments,
@@ -85,6 +95,7 @@ impl Metadata {
             wear_out: if self.wear_out { WearOut::Equalise } else { WearOut::Stop },
             durability: if self.fsync { Durability::Fsync } else { Durability::Default },
             verification: if self.verify { Verification::Content } else { Verification::Length },
+            connections: self.session.clone(),
         }
     }
 }

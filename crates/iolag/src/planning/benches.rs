@@ -21,7 +21,7 @@ use crate::args::values::stream::{
 use crate::args::values::tree::parse_tree_phase;
 use crate::args::values::{
     parse_bystander_task, parse_granularity, parse_pattern, parse_period, parse_phase, parse_preset,
-    parse_rate, parse_share, parse_think,
+    parse_rate, parse_session, parse_share, parse_think,
 };
 use crate::args::{CopiesAsked, PayloadAsked, SetUpCalls, StreamBlocks, TreeReading, parse_payload};
 use crate::documents::DocumentError;
@@ -99,6 +99,7 @@ impl Planning<'_> {
             wear_out: if chosen(bench.wear_out) { WearOut::Equalise } else { usual.wear_out },
             durability: if chosen(bench.fsync) { Durability::Fsync } else { usual.durability },
             verification: if chosen(bench.verify) { Verification::Content } else { usual.verification },
+            connections: self.all(bench.session.as_deref(), usual.connections, parse_session)?,
         })
     }
 

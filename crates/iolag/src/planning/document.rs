@@ -41,6 +41,7 @@ pub struct PlanDocument {
     pub seed: Option<Number>,
     pub deadline: Option<Text>,
     pub on_hang: Option<Text>,
+    pub on_error: Option<Text>,
     pub give_up_after: Option<Text>,
     pub buffer: Option<Number>,
     pub caches: Option<Text>,
@@ -177,6 +178,7 @@ pub struct MetadataTable {
     pub wear_out: Option<bool>,
     pub fsync: Option<bool>,
     pub verify: Option<bool>,
+    pub session: Option<Vec<Text>>,
 }
 
 impl PlanDocument {

@@ -12,7 +12,7 @@ use toml::Spanned;
 use super::document::{BenchTable, Number, PlanDocument};
 use super::told::told;
 use crate::args::values::{
-    parse_caches, parse_label, parse_on_hang, parse_order, parse_period, parse_precision,
+    parse_caches, parse_label, parse_on_error, parse_on_hang, parse_order, parse_period, parse_precision,
 };
 use crate::documents::{DocumentError, Source, Text};
 
@@ -90,6 +90,7 @@ impl Planning<'_> {
             order: self.one(document.order.as_ref(), usual.order, parse_order)?,
             deadline: self.one(document.deadline.as_ref(), usual.deadline, parse_period)?,
             on_hang: self.one(document.on_hang.as_ref(), usual.on_hang, parse_on_hang)?,
+            on_error: self.one(document.on_error.as_ref(), usual.on_error, parse_on_error)?,
             give_up_after: self.some(document.give_up_after.as_ref(), parse_period)?,
             buffer_bytes: self.some(document.buffer.as_ref(), parse_bytes)?,
             caches: self.one(document.caches.as_ref(), usual.caches, parse_caches)?,

@@ -20,6 +20,7 @@ mod replay_caches;
 mod report;
 mod runs;
 mod secrets;
+mod servers;
 mod stage_clock;
 mod terminal;
 mod trace;

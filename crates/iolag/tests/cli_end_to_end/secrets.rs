@@ -83,7 +83,7 @@ fn a_password_that_was_typed_is_hidden_by_every_command() {
 #[test]
 fn a_password_among_the_arguments_is_never_repeated() {
     let user = User::new();
-    let target = format!("s3://u:{PASSWORD}@127.0.0.1/bucket");
+    let target = format!("s3://u:{PASSWORD}@bucket/x#endpoint=http://127.0.0.1:1");
     let history = format!("--history=postgres://u:{PASSWORD}@127.0.0.1:1/x");
     let link = format!("https://u:{PASSWORD}@127.0.0.1/page");
     for arguments in [

@@ -138,7 +138,7 @@ fn targets_and_commands_that_nobody_knows_are_refused() {
     let user = User::new();
     for (arguments, expected) in [
         (&["bench", "metadata"][..], "<TARGET>"),
-        (&["bench", "metadata", "s3://bucket/prefix"], "this build has no backend for s3 targets"),
+        (&["bench", "metadata", "gsiftp://host/prefix"], "this build has no backend for gsiftp targets"),
         (&["bench", "metadata", "ftp://host"], "is no kind of target"),
         (&["bench", "metadata", "memory:x"], "expected nothing after memory:"),
         (&["bench", "metadata", "delayed:5:memory:"], "\"5\" is not a duration"),
@@ -195,7 +195,7 @@ fn usage_errors_as_they_are_printed() {
         &["bench", "metadata", "TARGET", "--object-size", "4 furlongs"],
         &["bench", "metadata", "TARGET", "--precreate", "10", "--objects", "20"],
         &["bench", "metadata", "TARGET", "--wear-out"],
-        &["bench", "metadata", "s3://me:secret@host/bucket"],
+        &["bench", "metadata", "gsiftp://me:secret@host/bucket"],
         &["check", "--budget", "45"],
         &["show", "--format", "xml"],
         &["prune"],

@@ -14,6 +14,7 @@ mod journal;
 mod kills;
 mod many_clients;
 mod rescued;
+mod servers;
 mod signals;
 mod stopped;
 mod stores;

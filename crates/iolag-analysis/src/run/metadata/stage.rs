@@ -125,7 +125,9 @@ pub(crate) fn stage_analysis(record: &StageRecord, summaries: &Summaries) -> Opt
         Phase::TreeRemove => count(&[Operation::RemoveDirectory, Operation::CallRmdir]),
         _ => count(&[Operation::Read, Operation::CallRead]),
     };
-    let operations: u64 = measured.iter().map(|summary| summary.succeeded()).sum();
+    // A part of a request is none.
+    let asked = measured.iter().filter(|summary| !summary.key.operation.is_mark());
+    let operations: u64 = asked.map(|summary| summary.succeeded()).sum();
     let bytes: u64 = measured.iter().map(|summary| summary.bytes).sum();
     Some(StageAnalysis {
         stage: record.stage,
@@ -174,7 +176,8 @@ impl StageAnalysis {
     /// The stage as one repetition among others: its rate, and the mean time of an object in equal parts of
     /// it.
     pub fn repetition(&self) -> Repetition {
-        let parts = self.rows.iter().map(|row| &row.summary.durations.part_means_ns);
+        let asked = self.rows.iter().filter(|row| !row.summary.key.operation.is_mark());
+        let parts = asked.map(|row| &row.summary.durations.part_means_ns);
         let length = parts.clone().map(Vec::len).min().unwrap_or(0);
         let sum = |index: usize| parts.clone().map(|means| means[index]).sum();
         Repetition { rate_per_second: self.operations_per_second, parts: (0..length).map(sum).collect() }

@@ -23,7 +23,7 @@ pub(super) fn read_from_cache(run: &RunRecord, spec: &StreamSpec) -> Option<Trus
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iolag_model::{Nanoseconds, OnHang, RunId, RunSpec, RunState, WorkloadSpec};
+    use iolag_model::{Nanoseconds, OnError, OnHang, RunId, RunSpec, RunState, WorkloadSpec};
 
     fn record(spec: &StreamSpec) -> RunRecord {
         let spec = RunSpec {
@@ -33,6 +33,7 @@ mod tests {
             deadline_ns: Nanoseconds::from_seconds(15),
             deadlines: Vec::new(),
             on_hang: OnHang::Continue,
+            on_error: OnError::Continue,
             seed: 1,
             ring_bytes: 1 << 20,
             caches: iolag_model::CacheState::Asis,

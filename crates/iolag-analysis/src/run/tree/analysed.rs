@@ -53,8 +53,8 @@ impl Analysed for TreeSpec {
 mod tests {
     use super::*;
     use iolag_model::{
-        CacheState, Nanoseconds, OnHang, Operation, RunId, RunSpec, RunState, StageIndex, StageRecord,
-        WorkloadSpec,
+        CacheState, Nanoseconds, OnError, OnHang, Operation, RunId, RunSpec, RunState, StageIndex,
+        StageRecord, WorkloadSpec,
     };
 
     fn record(spec: &TreeSpec, phases: &[Phase]) -> RunRecord {
@@ -65,6 +65,7 @@ mod tests {
             deadline_ns: Nanoseconds::from_seconds(15),
             deadlines: Vec::new(),
             on_hang: OnHang::Continue,
+            on_error: OnError::Continue,
             seed: 1,
             ring_bytes: 1 << 20,
             caches: CacheState::Asis,

@@ -96,7 +96,10 @@ impl Beside {
                 bystanders: here.copied().collect(),
                 all: bystanders.len() as u32,
                 beside: record.beside.clone().unwrap_or_default(),
-                control: self.control_place(&record.id).filter(|_| *standpoint == Standpoint::Control),
+                control: self
+                    .control_place(&record.id)
+                    .filter(|_| *standpoint == Standpoint::Control)
+                    .map(|(target, name)| (target.to_string(), name)),
                 control_target: self.control_target.0,
             }
         };
@@ -113,8 +116,8 @@ impl Beside {
     }
 
     /// Where the control works, and the name of its working place.
-    pub(super) fn control_place(&self, run: &RunId) -> Option<(String, String)> {
-        self.control.as_ref().map(|facts| (facts.path.display().to_string(), format!("iolag-control-{run}")))
+    pub(super) fn control_place(&self, run: &RunId) -> Option<(Target, String)> {
+        self.control.as_ref().map(|facts| (facts.path.clone().into(), format!("iolag-control-{run}")))
     }
 }
 

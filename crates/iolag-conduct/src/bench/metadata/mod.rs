@@ -2,3 +2,4 @@
 
 mod measuring;
 pub(crate) mod plan;
+pub(in crate::bench) mod servers;

@@ -1,10 +1,13 @@
 //! From what was asked for to the runs of a metadata bench.
 
+use iolag_model::Connections;
 use iolag_workload::MetadataOptions;
 
 use crate::bench::campaign::Campaign;
+use crate::bench::metadata::servers::refuse_of_servers;
 use crate::bench::options::BenchOptions;
 use crate::bench::plan::{plan_bench, refuse_empty, refuse_equal};
+use crate::bench::sides::Side;
 use crate::environment::limits::Limits;
 use crate::failure::Failure;
 
@@ -26,7 +29,24 @@ pub fn plan_metadata(
             "a sweep or --repeat needs all phases: each point has a working set of its own; leave out --phases",
         ));
     }
-    plan_bench(options, &variants, |precreated, clients| metadata.workload(*precreated, clients), limits)
+    refuse_sessions_of_directories(&options, metadata)?;
+    options.sides.iter().try_for_each(|side| refuse_of_servers(metadata, &side.target))?;
+    plan_bench(options, &variants, |variant, clients| metadata.workload(*variant, clients), limits)
+}
+
+/// Only to a server is there a connection.
+fn refuse_sessions_of_directories(options: &BenchOptions, metadata: &MetadataOptions) -> Result<(), Failure> {
+    let names: Vec<_> = metadata.connections.iter().map(|connections| connections.name()).collect();
+    refuse_equal("--session", &names, |name| (*name).to_owned())?;
+    let is_local = |side: &&Side| !side.target.is_server();
+    match options.sides.iter().find(is_local).filter(|_| metadata.connections != [Connections::Reused]) {
+        Some(side) => Err(Failure::usage(format!(
+            "--session {} is for servers, and {} is none: leave it out, or name a server",
+            names.join(","),
+            side.shown()
+        ))),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -110,10 +110,9 @@ impl Benched for StreamSpec {
             StreamClient::new(self, of_run, copies, stages, ledger.clone(), Arc::clone(&processors))
         };
         let driven = floor.run(&sessions, client)?;
-        let faults = ledger.faults();
-        let working_set_faults = faults.iter().map(|fault| in_words(self, fault, floor)).collect();
+        let faults = ledger.faults().iter().map(|fault| in_words(self, fault, floor)).collect();
         let doubts = copying.as_ref().and_then(refused).into_iter().collect();
-        Ok((driven, MeasurerEnd { working_set_faults, doubts, ..MeasurerEnd::default() }))
+        Ok((driven, MeasurerEnd { faults, doubts, ..MeasurerEnd::default() }))
     }
 }
 

@@ -127,8 +127,8 @@ impl Benched for TreeSpec {
         };
         let driven = floor.run(&sessions, client)?;
         let record = tree.record();
-        let working_set_faults = faults(&record, &tree);
-        Ok((driven, MeasurerEnd { working_set_faults, tree: Some(record), ..MeasurerEnd::default() }))
+        let faults = faults(&record, &tree);
+        Ok((driven, MeasurerEnd { faults, tree: Some(record), ..MeasurerEnd::default() }))
     }
 }
 

@@ -7,8 +7,8 @@ use iolag_backend::{
 };
 use iolag_keeper::Signals;
 use iolag_model::{
-    Activity, ClientId, ClientRecord, DeadlineRule, Deadlines, FailureCode, MonotonicTime, OnHang, Operation,
-    Role, RunSpec, TargetRecord,
+    Activity, ClientId, ClientRecord, DeadlineRule, Deadlines, FailureCode, MonotonicTime, OnError, OnHang,
+    Operation, Role, RunSpec, TargetRecord,
 };
 use iolag_workload::{
     Client, ClientLoop, Done, DriveOptions, IfNotOpen, Job, MetadataOptions, Step, Workers, drive_blocking,
@@ -75,13 +75,15 @@ struct Scene {
 
 impl Scene {
     fn record(&self) -> RunRecord {
+        let metadata = MetadataOptions { precreated_objects: vec![1000], ..MetadataOptions::default() };
         let spec = RunSpec {
-            workload: MetadataOptions::default().workload(1000, 1).unwrap(),
+            workload: metadata.workload(metadata.variants()[0].1, 1).unwrap(),
             targets: vec!["one".to_owned(), "two".to_owned()],
             clients: 1,
             deadline_ns: USUAL,
             deadlines: self.deadlines(),
             on_hang: self.on_hang,
+            on_error: OnError::Continue,
             seed: 1,
             ring_bytes: 1 << 20,
             caches: iolag_model::CacheState::Asis,

@@ -8,6 +8,7 @@ use iolag_model::{
 use super::report::ReportedRun;
 use crate::html::markup::Markup;
 use crate::words::numbers::utc;
+use crate::words::server::{meanings, server_words};
 use crate::workload::command::{shell_command, spec_commands};
 use crate::workload::{described, judged};
 
@@ -78,7 +79,7 @@ pub(super) fn method(run: &ReportedRun<'_>, page: &mut Markup) {
             format_duration(error)
         ));
     }
-    for remark in &record.remarks {
+    for remark in record.remarks.iter().map(String::as_str).chain(meanings(record)) {
         page.raw(" ").prose(remark);
     }
     page.raw("</p>\n");
@@ -128,6 +129,9 @@ fn target_words(target: &TargetRecord) -> String {
     let mut text = target.name.clone();
     match &target.file_system {
         Some(file_system) => text.push_str(&format!(": {}", file_system_words(file_system))),
+        None if target.server.is_some() => {
+            target.server.iter().for_each(|server| text.push_str(&format!(": {}", server_words(server))));
+        }
         None => text.push_str(&format!(" ({})", target.backend)),
     }
     if let Some(age) = target.unanswered_ns {

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use fallible_iterator::FallibleIterator;
+use iolag_net::Protection;
+use iolag_net::postgres::{Address, connector};
 use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
-use postgres::{Client, NoTls, Statement};
+use postgres::{Client, Config, NoTls, Statement};
 
-use super::address::Address;
 use super::migrations;
 use super::refusals::{PATIENCE_SECONDS, connection_advice, failed, is_refusal};
-use super::tls::{Protection, connector};
 use crate::history::engine::{Engine, Purpose, Row, RowSink, Value};
 use crate::history::{Access, HistoryError};
 
@@ -72,11 +72,12 @@ impl PostgresEngine {
 
 fn connect(address: &Address, access: Access) -> Result<Client, HistoryError> {
     let location = || address.location.clone();
+    let config = Config::from(address.config.clone());
     let connected = match &address.protection {
-        Protection::None => address.config.connect(NoTls),
+        Protection::None => config.connect(NoTls),
         protection => {
             let unsuitable = |what| HistoryError::Refused { location: location(), what };
-            address.config.connect(connector(protection).map_err(unsuitable)?)
+            config.connect(connector(protection).map_err(unsuitable)?)
         }
     };
     let mut client = connected.map_err(|error| {

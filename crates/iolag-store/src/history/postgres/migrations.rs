@@ -1,8 +1,8 @@
 //! Versions of the tables: numbered steps, each in one transaction with the number that it leads to, one client at a time.
 
+use iolag_net::postgres::Address;
 use postgres::{Client, GenericClient};
 
-use super::address::Address;
 use super::refusals::failed;
 use crate::history::HistoryError;
 use crate::history::older_tables::views_of_older;

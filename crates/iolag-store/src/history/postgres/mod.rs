@@ -6,16 +6,16 @@
 //!
 //! Limits: no client certificates, no Kerberos; connections must keep their session (a pooler in session mode does).
 
-mod address;
 mod connection;
 mod migrations;
-mod password;
 mod refusals;
-mod tls;
 
-pub(crate) use address::shown;
 pub use connection::PostgresEngine;
-pub use password::PasswordSources;
+use iolag_net::Variables;
+pub use iolag_net::postgres::PasswordSources;
+pub(crate) use iolag_net::postgres::shown;
+
+use iolag_net::postgres::Address;
 
 use super::{Access, DatabaseHistory, HistoryError, same_scheme};
 
@@ -30,7 +30,7 @@ impl DatabaseHistory<PostgresEngine> {
     /// # Errors
     /// If the server cannot be reached or does not let us in, or the history there is missing, newer, or not to be written.
     pub fn connect(url: &str, access: Access) -> Result<Self, HistoryError> {
-        Self::connect_with(url, access, &PasswordSources::from_environment())
+        Self::connect_with(url, access, &PasswordSources::of(&Variables::of_process()))
     }
 
     /// The same with the password looked for in `passwords`.
@@ -42,7 +42,8 @@ impl DatabaseHistory<PostgresEngine> {
         access: Access,
         passwords: &PasswordSources,
     ) -> Result<Self, HistoryError> {
-        let address = address::parse(&same_scheme(url), passwords)?;
+        let address = Address::parse(&same_scheme(url), passwords)
+            .map_err(|error| HistoryError::Place { location: error.location, what: error.what })?;
         PostgresEngine::connect(address, access).map(Self::new)
     }
 }

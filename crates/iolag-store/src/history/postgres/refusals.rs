@@ -1,10 +1,11 @@
 //! What a server says when it does not do what was asked, as errors of a history.
 
+use iolag_net::error_chain;
+use iolag_net::postgres::Address;
 use std::error::Error as _;
 
 use postgres::error::SqlState;
 
-use super::address::{Address, error_chain};
 use crate::history::HistoryError;
 
 /// How long is waited for other writers, in seconds.

@@ -9,8 +9,8 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use iolag_model::{
-    BystanderTask, CacheState, Granularity, MILLION, Nanoseconds, OnHang, Operation, Order, Pattern, Phase,
-    SetUpPreset, parse_duration,
+    BystanderTask, CacheState, Connections, Granularity, MILLION, Nanoseconds, OnError, OnHang, Operation,
+    Order, Pattern, Phase, SetUpPreset, parse_duration,
 };
 
 use crate::args::values::form::MetadataForm;
@@ -32,9 +32,11 @@ pub(crate) use by_name;
 by_name!(parse_pattern, Pattern, Pattern::ALL);
 by_name!(parse_granularity, Granularity, Granularity::ALL);
 by_name!(parse_on_hang, OnHang, OnHang::ALL);
+by_name!(parse_on_error, OnError, OnError::ALL);
 by_name!(parse_order, Order, Order::ALL);
 by_name!(parse_bystander_task, BystanderTask, BystanderTask::ALL);
 by_name!(parse_caches, CacheState, CacheState::ALL);
+by_name!(parse_session, Connections, Connections::ALL);
 by_name!(parse_phase, Phase, &[Phase::Precreate, Phase::Benchmark, Phase::Cleanup]);
 
 /// `stat,list`: what bystanders ask.

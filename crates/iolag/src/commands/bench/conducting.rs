@@ -152,6 +152,7 @@ pub fn planned(places: &BenchPlaces, options: &BenchArguments) -> Result<BenchOp
         order: options.order,
         deadline: options.deadline,
         on_hang: options.on_hang,
+        on_error: options.on_error,
         give_up_after: options.give_up_after,
         buffer_bytes: options.buffer,
         working_name: options.working_name.clone(),
@@ -180,12 +181,14 @@ fn refuse_tasks_as_targets(places: &BenchPlaces, options: &BenchArguments) -> Re
     }
 }
 
-/// What came back otherwise than it had, of a program that was repeated, and how payloads failed: as sentences, each once.
+/// What came back otherwise than it had, of a program that was repeated, how payloads failed, and what servers said of requests that did: as
+/// sentences, each once.
 fn tell_disagreements(stored: &Stored, common: &Common) {
     const TOLD_MAX: usize = 5;
     let runs_payloads = |terms: &JobTerms| terms.payload_command.is_some();
     let workload = &stored.record.spec.workload;
-    if workload.replay().is_none() && !workload.job_terms().is_some_and(runs_payloads) {
+    let asks_servers = stored.record.targets.iter().any(|target| target.server.is_some());
+    if workload.replay().is_none() && !workload.job_terms().is_some_and(runs_payloads) && !asks_servers {
         return;
     }
     let texts = stored.details.iter().filter(|detail| detail.kind == DetailKind::Message);

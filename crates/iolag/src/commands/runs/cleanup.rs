@@ -60,7 +60,7 @@ pub fn run(options: &Cleanup, common: &Common) -> Result<ExitCode, Failure> {
             Answer::Given(Found::Elsewhere) => {
                 vec![format!("{} {run}", BackendError::Unmounted { path: where_.clone() })]
             }
-            _ => remove_place(&place, &run, STORE_DEADLINE, &mut || signals.next().is_some()),
+            _ => remove_place((&place, None), &run, STORE_DEADLINE, &mut || signals.next().is_some()),
         };
         if left.is_empty() {
             code = code.max(output::print(&format!("{where_} is removed\n")));

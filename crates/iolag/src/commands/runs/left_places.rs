@@ -7,10 +7,11 @@
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::Arc;
 
-use iolag_backend::{PosixBackend, token_name};
+use iolag_backend::{BackendError, PosixBackend, Target, token_name};
 use iolag_conduct::{Answer, Failure, Placed, STORE_DEADLINE, ask_all, device_of};
-use iolag_model::{PlaceIdentity, PlaceToken, RunId, RunRecord};
+use iolag_model::{MonotonicClock, PlaceIdentity, PlaceToken, RunId, RunRecord};
 use iolag_store::{ManifestEntry, ManifestKind, RunDirectory, StoreError, boot_id};
 use serde::{Deserialize, Serialize};
 
@@ -92,9 +93,16 @@ pub fn of(run: &RunDirectory, record: Option<&RunRecord>) -> Result<Vec<LeftPlac
         }
         place
     };
-    let is_on_target =
-        |entry: &ManifestEntry| entry.kind == ManifestKind::WorkingDirectory && entry.parent.starts_with('/');
+    let is_on_target = |entry: &ManifestEntry| {
+        entry.kind == ManifestKind::WorkingDirectory
+            && (entry.parent.starts_with('/') || server_of(&entry.parent).is_some())
+    };
     Ok(run.manifest()?.entries.into_iter().filter(is_on_target).map(place).collect())
+}
+
+/// The server that is named so, if it is one.
+fn server_of(target: &str) -> Option<Target> {
+    Target::parse(target).ok().filter(Target::is_server)
 }
 
 /// Where the file system of a working directory was mounted.
@@ -133,6 +141,9 @@ impl LeftPlace {
 
     /// Looks at it; to be called in a process that may hang.
     pub fn look(&self) -> Found {
+        if let Some(server) = server_of(&self.directory) {
+            return self.look_at(&server);
+        }
         // Looking for what is in it mounts what is mounted on demand.
         let there = match Path::new(&self.directory).join(&self.name).symlink_metadata() {
             Ok(there) => Some(PlaceIdentity { device: Some(there.dev()), inode: there.ino() }),
@@ -152,6 +163,21 @@ impl LeftPlace {
             (_, Some(_)) => Found::Another(owner_of(&self.directory, &self.name)),
             (Some(_), None) => Found::Gone,
             (None, None) => Found::Nothing,
+        }
+    }
+
+    /// What is on a server; who removes it looks again.
+    fn look_at(&self, server: &Target) -> Found {
+        let found = server.backend(&self.name, Arc::new(MonotonicClock)).and_then(|backend| {
+            backend.expect_place(&self.placed().expected());
+            backend.reopen_place()
+        });
+        match found {
+            // Of nothing there is as much to remove as of a place without objects.
+            Ok(_) | Err(BackendError::NoWorkingSet { .. }) => Found::Itself,
+            Err(BackendError::Claimed { run, .. }) => Found::Another(Some(run)),
+            Err(BackendError::NotEmpty { .. }) => Found::Another(None),
+            Err(error) => Found::Unknown(error.to_string()),
         }
     }
 

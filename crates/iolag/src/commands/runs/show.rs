@@ -5,8 +5,8 @@ use iolag_analysis::{RunAnalysis, Summaries};
 use iolag_conduct::{ExitCode, Failure, analyse_stored, summarise, summarise_with_figures};
 use iolag_model::{JobTerms, RunRecord};
 use iolag_report::{
-    FigureSelection, TerminalSize, run_text, show_head, terminal_ecdf, terminal_time_line, write_csv,
-    write_json, write_md_workbench,
+    FigureSelection, TerminalSize, meanings_text, run_text, show_head, terminal_ecdf, terminal_time_line,
+    write_csv, write_json, write_md_workbench,
 };
 
 use crate::args::{Common, HISTORY, MetadataForm, Show};
@@ -157,7 +157,8 @@ pub fn rendered(
             return Ok(run_text(analysis, rows, width, colour) + "\n" + &show_head(record, colour));
         }
         (MetadataForm::Text, analysis) => {
-            return Ok(show_head(record, colour) + "\n" + &run_text(analysis, rows, width, colour));
+            let text = run_text(analysis, rows, width, colour) + &meanings_text(record, width);
+            return Ok(show_head(record, colour) + "\n" + &text);
         }
         (MetadataForm::MdWorkbench, RunAnalysis::Metadata(analysis)) => {
             write_md_workbench(record, &analysis.stages, None, &mut document).map_err(Failure::bug)?;

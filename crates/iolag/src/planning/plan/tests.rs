@@ -2,8 +2,8 @@ use super::*;
 use crate::planning::{READY, Taker};
 use iolag_conduct::{CopyTo, Side, SideCommand, plan_metadata};
 use iolag_model::{
-    Access, CacheState, Durability, Granularity, MetadataSpec, Nanoseconds, OnHang, Order, Pattern, Phase,
-    Stopping, Think, TimeLimit, Verification, WearOut, WorkloadSpec,
+    Access, CacheState, Durability, Granularity, MetadataSpec, Nanoseconds, OnError, OnHang, Order, Pattern,
+    Phase, Stopping, Think, TimeLimit, Verification, WearOut, WorkloadSpec,
 };
 use iolag_workload::{MetadataOptions, workload};
 
@@ -41,7 +41,7 @@ fn what_a_plan_does_not_say_is_what_the_command_line_would_not_say() {
 
 #[test]
 fn every_key_is_read() {
-    let text = "name = \"x\"\norder = \"random\"\nrepeat = 4\nseed = 7\ndeadline = \"3s\"\non-hang = \"wait\"\ngive-up-after = \"1m\"\n\
+    let text = "name = \"x\"\norder = \"random\"\nrepeat = 4\nseed = 7\ndeadline = \"3s\"\non-hang = \"wait\"\non-error = \"stop\"\ngive-up-after = \"1m\"\n\
                 history = \"default\"\nbuffer = \"64MiB\"\nworking-name = \"w\"\ncaches = \"cold\"\ndrop-command = \"drop\"\nlabels = { system = \"quiet\" }\n[[side]]\nname = \"new\"\ntarget = \"/m\"\n\
                 labels = { client = \"new\" }\nbefore = { command = [\"mount\", \"-a\"], deadline = \"5m\" }\nafter = { command = [\"mount\"] }\n\
                 [[bench]]\nworkload = \"metadata\"\nclients = [1, \"2\"]\npattern = \"paper\"\ndetail = \"calls\"\ndatasets = 2\nprecreate = [\"1k\"]\n\
@@ -71,6 +71,7 @@ fn every_key_is_read() {
         order: Order::Random,
         deadline: Nanoseconds::from_seconds(3),
         on_hang: OnHang::Wait,
+        on_error: OnError::Stop,
         give_up_after: Some(Nanoseconds::from_seconds(60)),
         buffer_bytes: Some(64 << 20),
         caches: CacheState::Cold,
@@ -98,6 +99,8 @@ fn every_key_is_read() {
         time_limit: Some(TimeLimit { after_ns: Nanoseconds::from_seconds(9), wear_out: WearOut::Equalise }),
         durability: Durability::Fsync,
         verification: Verification::Content,
+        dataset_kind: iolag_model::Datasets::Made,
+        connections: iolag_model::Connections::Reused,
     };
     let point = &campaign.runs[0].point;
     assert_eq!(point.spec.workload, WorkloadSpec::Metadata(spec));

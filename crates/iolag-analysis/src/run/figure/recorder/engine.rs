@@ -4,7 +4,7 @@
 //! plus about 1 KiB for each of its operations; beyond 4096 clients neighbours share a place.
 
 use iolag_model::{
-    Column, FailureCode, Level, MonotonicTime, Nanoseconds, Operation, Outcome, SampleColumns, TargetIndex,
+    Column, FailureCode, MonotonicTime, Nanoseconds, Operation, Outcome, SampleColumns, TargetIndex,
 };
 
 use super::clients::{ClientRecorder, StageRecorder};
@@ -225,7 +225,7 @@ impl FigureEngine {
                 None
             }
         };
-        if key.operation.level() != Level::Harness {
+        if key.operation.is_asked() {
             let client = self.client(attempt.slot);
             client.span(key.target, start, attempt.ns);
             match bucket {

@@ -5,45 +5,129 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use postgres::Config;
-use postgres::config::{Host, SslMode};
+use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode};
 
 use super::password::PasswordSources;
-use super::tls::Protection;
-use crate::history::HistoryError;
+use crate::{Protection, error_chain};
 
 /// A server that does not answer within this time is not there.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// A server that takes no byte for this long is gone.
 const UNACKNOWLEDGED_MAX: Duration = Duration::from_secs(30);
 
-/// Where a history is and how to get there.
+/// Where a database is and how to get there.
 #[derive(Debug, Clone)]
-pub(super) struct Address {
-    pub(super) config: Config,
-    pub(super) protection: Protection,
+pub struct Address {
+    /// What the URL says, and the password.
+    pub config: Config,
+    /// How the connection is protected.
+    pub protection: Protection,
     /// For messages, without secrets.
-    pub(super) location: String,
+    pub location: String,
     /// Why a password that is lacking may be lacking.
-    pub(super) password_hint: Option<String>,
+    pub password_hint: Option<String>,
+    /// What variables said, as parameters of a URL.
+    pub from_variables: Vec<(&'static str, String)>,
+}
+
+/// A URL that cannot be understood.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{location}: {what}")]
+pub struct Misunderstood {
+    /// The URL without secrets.
+    pub location: String,
+    /// What is wrong with it.
+    pub what: String,
 }
 
 /// The URL without secrets, for messages; only its scheme if it cannot be understood.
-pub(crate) fn shown(url: &str) -> String {
+pub fn shown(url: &str) -> String {
     split(url)
         .ok()
         .and_then(|(plain, _)| Config::from_str(&plain).ok())
         .map_or_else(|| "postgres://…".to_owned(), |config| location(&config))
 }
 
-/// Understands `url`; the password is looked for in `passwords` if it is not in it.
-pub(super) fn parse(url: &str, passwords: &PasswordSources) -> Result<Address, HistoryError> {
-    let refuse = |what: String| HistoryError::Place { location: shown(url), what };
+impl Address {
+    /// Understands `url`; the password is looked for in `passwords` if it is not in it.
+    ///
+    /// # Errors
+    /// If it has no such form, or a parameter that is not known.
+    pub fn parse(url: &str, passwords: &PasswordSources) -> Result<Self, Misunderstood> {
+        parse(url, passwords)
+    }
+
+    /// Whether it can be understood; the rest may come from variables.
+    ///
+    /// # Errors
+    /// As [`Address::parse`].
+    pub fn check(url: &str) -> Result<(), Misunderstood> {
+        understood(url).map(drop)
+    }
+}
+
+fn understood(url: &str) -> Result<(Config, TlsParameters), Misunderstood> {
+    let refuse = |what: String| Misunderstood { location: shown(url), what };
     let (plain, tls) = split(url).map_err(refuse)?;
     // The library's message names the parameter, never its value.
-    let mut config = Config::from_str(&plain).map_err(|error| refuse(error_chain(&error)))?;
+    let config = Config::from_str(&plain).map_err(|error| refuse(error_chain(&error)))?;
+    tls.protection(is_remote(&config)).map_err(refuse)?;
+    Ok((config, tls))
+}
+
+/// What variables say and the URL does not: which of that was taken.
+fn complete(
+    config: &mut Config,
+    tls: &mut TlsParameters,
+    parameters: &[(&'static str, String)],
+) -> Vec<(&'static str, String)> {
+    let has_host = !config.get_hosts().is_empty() || !config.get_hostaddrs().is_empty();
+    let takes = |(name, value): &&(&'static str, String)| {
+        let is_said = match *name {
+            "host" => has_host,
+            "port" => !config.get_ports().is_empty() || value.parse::<u16>().is_err(),
+            "user" => config.get_user().is_some(),
+            "dbname" => config.get_dbname().is_some(),
+            "options" => config.get_options().is_some(),
+            "sslmode" => tls.mode.is_some(),
+            _ => tls.root.is_some() || value == "system",
+        };
+        !is_said
+    };
+    let taken: Vec<_> = parameters.iter().filter(takes).cloned().collect();
+    for (name, value) in &taken {
+        match *name {
+            "host" => value.split(',').for_each(|host| {
+                config.host(host);
+            }),
+            "port" => {
+                if let Ok(port) = value.parse() {
+                    config.port(port);
+                }
+            }
+            "user" => {
+                config.user(value);
+            }
+            "dbname" => {
+                config.dbname(value);
+            }
+            "options" => {
+                config.options(value);
+            }
+            "sslmode" => tls.mode = Some(value.clone()),
+            _ => tls.root = Some(value.into()),
+        }
+    }
+    taken
+}
+
+fn parse(url: &str, passwords: &PasswordSources) -> Result<Address, Misunderstood> {
+    let refuse = |what: String| Misunderstood { location: shown(url), what };
+    let (mut config, mut tls) = understood(url)?;
+    let from_variables = complete(&mut config, &mut tls, &passwords.parameters);
     if config.get_hosts().is_empty() {
-        return Err(refuse("it names no host".into()));
+        return Err(refuse("it names no host, and PGHOST neither".into()));
     }
     let protection = tls.protection(is_remote(&config)).map_err(refuse)?;
     config.ssl_mode(match protection {
@@ -69,7 +153,7 @@ pub(super) fn parse(url: &str, passwords: &PasswordSources) -> Result<Address, H
         }
     }
     let location = location(&config);
-    Ok(Address { config, protection, location, password_hint })
+    Ok(Address { config, protection, location, password_hint, from_variables })
 }
 
 /// The parameters that the library does not know.
@@ -168,24 +252,12 @@ fn location(config: &Config) -> String {
     format!("postgres://{user}{}/{database}{}", hosts.join(","), sockets.first().map_or("", String::as_str))
 }
 
-/// What an error and its causes say.
-pub(super) fn error_chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn parsed(url: &str) -> Result<Address, HistoryError> {
+    fn parsed(url: &str) -> Result<Address, Misunderstood> {
         parse(url, &PasswordSources::none())
     }
 
@@ -222,7 +294,7 @@ mod tests {
             ("postgres://me:geheim@db.example/iolag?sslcert=/x", "client certificates are not supported"),
             ("postgres://me:geheim@db.example:notaport/iolag", "port"),
             ("postgres://me:geheim@db.example/iolag?nonsense=1", "nonsense"),
-            ("postgres:///iolag", "names no host"),
+            ("postgres:///iolag", "names no host, and PGHOST neither"),
         ] {
             let message = parsed(url).unwrap_err().to_string();
             assert!(message.contains(what) && !message.contains("geheim"), "{message}");
@@ -251,6 +323,28 @@ mod tests {
             let message = parsed(url).unwrap_err().to_string();
             assert!(message.contains("%40") && !message.contains("geheim"), "{message}");
         }
+    }
+
+    #[test]
+    fn variables_say_what_the_url_does_not() {
+        let variables = [
+            ("PGHOST", "/run/postgresql"),
+            ("PGPORT", "6432"),
+            ("PGUSER", "me"),
+            ("PGDATABASE", "base"),
+            ("PGSSLMODE", "verify-ca"),
+            ("PGSSLROOTCERT", "/etc/ca.pem"),
+        ];
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let sources = PasswordSources::of(&variables.into_iter().collect());
+        let all = parse("postgres://", &sources).unwrap();
+        assert_eq!(all.location, "postgres://me@/base?host=/run/postgresql");
+        assert_eq!(all.config.get_ports(), [6432]);
+        assert_eq!(all.protection, Protection::Authority(Some("/etc/ca.pem".into())));
+        assert_eq!(all.from_variables.len(), 6);
+        let said = parse("postgres://you@db:1/other?sslmode=disable&sslrootcert=/x", &sources).unwrap();
+        assert_eq!((said.location.as_str(), said.from_variables), ("postgres://you@db:1/other", Vec::new()));
+        assert_eq!(said.protection, Protection::None);
     }
 
     proptest! {

@@ -1,4 +1,6 @@
 //! Protection of a connection over a network, by rustls.
+//!
+//! Limits: no certificates of clients; revocation is not asked for, as in most programs.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,11 +11,10 @@ use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
-use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// How a connection is protected. A root is a file of certificates in PEM; without one, those that the system trusts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Protection {
+pub enum Protection {
     /// Not at all.
     None,
     /// Encrypted if the server offers it.
@@ -26,8 +27,17 @@ pub(super) enum Protection {
     Full(Option<PathBuf>),
 }
 
-/// What makes connections protected so; or why it cannot be made, in a sentence.
-pub(super) fn connector(protection: &Protection) -> Result<MakeRustlsConnect, String> {
+impl Protection {
+    /// What makes connections protected so; or why it cannot be made, in a sentence. `naming` says how a user names a file of certificates.
+    ///
+    /// # Errors
+    /// If the certificates cannot be read, or there are none.
+    pub fn client_config(&self, naming: &str) -> Result<ClientConfig, String> {
+        client_config(self, naming)
+    }
+}
+
+fn client_config(protection: &Protection, naming: &str) -> Result<ClientConfig, String> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
@@ -38,22 +48,23 @@ pub(super) fn connector(protection: &Protection) -> Result<MakeRustlsConnect, St
             .with_custom_certificate_verifier(Arc::new(AnyServer(provider)))
             .with_no_client_auth(),
         Protection::Authority(root) => {
-            let inner = WebPkiServerVerifier::builder_with_provider(roots(root.as_deref())?, provider)
-                .build()
-                .map_err(|error| error.to_string())?;
+            let inner =
+                WebPkiServerVerifier::builder_with_provider(roots(root.as_deref(), naming)?, provider)
+                    .build()
+                    .map_err(|error| error.to_string())?;
             builder
                 .dangerous()
                 .with_custom_certificate_verifier(Arc::new(AnyName(inner)))
                 .with_no_client_auth()
         }
         Protection::Full(root) => {
-            builder.with_root_certificates(roots(root.as_deref())?).with_no_client_auth()
+            builder.with_root_certificates(roots(root.as_deref(), naming)?).with_no_client_auth()
         }
     };
-    Ok(MakeRustlsConnect::new(config))
+    Ok(config)
 }
 
-fn roots(file: Option<&Path>) -> Result<Arc<RootCertStore>, String> {
+fn roots(file: Option<&Path>, naming: &str) -> Result<Arc<RootCertStore>, String> {
     let mut store = RootCertStore::empty();
     let name = file.map_or_else(|| "the system's certificates".to_owned(), |file| file.display().to_string());
     let certificates = match file {
@@ -65,7 +76,7 @@ fn roots(file: Option<&Path>) -> Result<Arc<RootCertStore>, String> {
     store.add_parsable_certificates(certificates);
     if store.is_empty() {
         return Err(format!(
-            "{name} hold no authority to prove the server by; name a file of certificates with sslrootcert=FILE"
+            "{name} hold no authority to prove the server by; name a file of certificates with {naming}"
         ));
     }
     Ok(Arc::new(store))

@@ -1,21 +1,31 @@
-//! Where a password is looked for that is not in the URL: where PostgreSQL's own programs look.
+//! Where is looked for what is not in the URL: where PostgreSQL's own programs look.
 
-use std::fs::File;
-use std::io::Read;
-use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-use postgres::Config;
-use postgres::config::Host;
+use tokio_postgres::Config;
+use tokio_postgres::config::Host;
 
-const FILE_BYTES_MAX: u64 = 1 << 20;
+use crate::Variables;
+use crate::credentials::read_private;
 
-/// Places of passwords.
+/// Places of passwords, and what variables say besides.
 #[derive(Clone, Default)]
 pub struct PasswordSources {
     environment: Option<String>,
     file: Option<PathBuf>,
+    pub(super) parameters: Vec<(&'static str, String)>,
 }
+
+/// Variables that stand for a parameter of a URL (libpq, 34.15).
+const PARAMETERS: &[(&str, &str)] = &[
+    ("PGHOST", "host"),
+    ("PGPORT", "port"),
+    ("PGUSER", "user"),
+    ("PGDATABASE", "dbname"),
+    ("PGOPTIONS", "options"),
+    ("PGSSLMODE", "sslmode"),
+    ("PGSSLROOTCERT", "sslrootcert"),
+];
 
 impl std::fmt::Debug for PasswordSources {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -24,43 +34,36 @@ impl std::fmt::Debug for PasswordSources {
 }
 
 impl PasswordSources {
-    /// `PGPASSWORD`, then the file `PGPASSFILE`, by default `.pgpass` in `HOME`.
-    pub fn from_environment() -> Self {
-        let home_file = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".pgpass"));
+    /// `PGPASSWORD`, then the file `PGPASSFILE`, by default `.pgpass` in `HOME`; and `PGHOST`, `PGPORT`, `PGUSER`, `PGDATABASE`, `PGOPTIONS`,
+    /// `PGSSLMODE` and `PGSSLROOTCERT`.
+    pub fn of(variables: &Variables) -> Self {
+        let parameter = |(variable, name): &(&str, &'static str)| {
+            variables.get(variable).map(|value| (*name, value.to_owned()))
+        };
         Self {
-            environment: std::env::var("PGPASSWORD").ok(),
-            file: std::env::var_os("PGPASSFILE").map(PathBuf::from).or_else(home_file),
+            environment: variables.get("PGPASSWORD").map(str::to_owned),
+            file: variables.file("PGPASSFILE", ".pgpass"),
+            parameters: PARAMETERS.iter().filter_map(parameter).collect(),
         }
     }
 
     /// Nowhere but in the URL.
     pub const fn none() -> Self {
-        Self { environment: None, file: None }
+        Self { environment: None, file: None, parameters: Vec::new() }
     }
 
     /// In this file only.
     pub const fn file(path: PathBuf) -> Self {
-        Self { environment: None, file: Some(path) }
+        Self { environment: None, file: Some(path), parameters: Vec::new() }
     }
 
     /// The password for `config`, if there is one; or why a file that is there was not read.
-    pub(super) fn find(&self, config: &Config) -> Result<Option<String>, String> {
+    pub(crate) fn find(&self, config: &Config) -> Result<Option<String>, String> {
         if let Some(password) = &self.environment {
             return Ok(Some(password.clone()));
         }
         let Some(path) = &self.file else { return Ok(None) };
-        let Ok(file) = File::open(path) else { return Ok(None) };
-        let refused = |why: &str| format!("{} was not read: {why}", path.display());
-        let status = file.metadata().map_err(|error| refused(&error.to_string()))?;
-        if !status.is_file() {
-            return Err(refused("it is not a regular file"));
-        }
-        if status.mode() & 0o077 != 0 {
-            return Err(refused("others may read it; `chmod 600` it"));
-        }
-        let mut text = String::new();
-        file.take(FILE_BYTES_MAX).read_to_string(&mut text).map_err(|error| refused(&error.to_string()))?;
-        Ok(password_of(&text, config))
+        Ok(read_private(path)?.and_then(|text| password_of(&text, config)))
     }
 }
 

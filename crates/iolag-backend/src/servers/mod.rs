@@ -1,0 +1,19 @@
+//! What kinds of servers have in common: the names of objects, and a working place that is known by a marker.
+
+mod keys;
+mod marked;
+mod server_tag;
+mod settings;
+mod timed;
+mod waiting;
+
+#[cfg(feature = "http")]
+pub(crate) use keys::object_name;
+pub(crate) use keys::{dataset_name, key_of, refuse_odd};
+pub(crate) use marked::{Claims, Expected, MarkedPlace, create_place, removal_of, reopen_place};
+pub(crate) use server_tag::ServerTag;
+#[cfg(feature = "http")]
+pub(crate) use settings::decoded;
+pub(crate) use settings::{encoded, settings_of};
+pub(crate) use timed::{FirstByte, Timed};
+pub(crate) use waiting::wait_for;
