@@ -45,7 +45,7 @@ pub use metadata::sharing::{SelfReadShare, Sharing, recommended_offset};
 pub use metadata::validation::validate_positions;
 pub use payload::{PayloadAsker, PayloadEnd, PayloadProgram, PayloadServer, PayloadSession};
 pub use ping::client::{Contact, Doing, Obstacle, Pace, PingClient, PingSchedule, unsent_number};
-pub use ping::probe_session::{PROBED, Part, ProbeSession};
+pub use ping::probe_session::{PROBED, Part, ProbeSession, ProbedObject};
 pub use processors::{ProcessorClocks, ProcessorTimes};
 pub use replay::{CopyClients, MapRoot, Paths, ReplayCopy, ReplayPace, buffer_bytes, run_copy};
 pub use set_up::client::SetUpClient;

@@ -4,19 +4,23 @@
 
 use std::sync::{Arc, mpsc};
 
-use iolag_backend::{Completion, Request, Session, SessionOptions, Target};
+use iolag_backend::{Completion, Datasets, Request, Session, SessionOptions, Target};
 use iolag_fixtures::{Alone, Recorded};
 use iolag_model::{
     AttemptId, ClientId, Clock, Coordinator, Detail, FailureCode, MonotonicTime, Nanoseconds, Operation,
     Outcome, Sample, SimulatedClock,
 };
 use iolag_workload::{
-    ClientLoop, Contact, DriveEnd, DriveOptions, PingClient, PingSchedule, ProbeSession, drive_blocking,
-    unsent_number,
+    ClientLoop, Contact, DriveEnd, DriveOptions, PingClient, PingSchedule, ProbeSession, ProbedObject,
+    drive_blocking, unsent_number,
 };
 
 const START: MonotonicTime = MonotonicTime(7_000_000_000);
 const SECOND: Nanoseconds = Nanoseconds::from_seconds(1);
+
+const fn of_bytes(bytes: u64) -> ProbedObject {
+    ProbedObject::Made { bytes, datasets: Datasets::Made }
+}
 
 struct Pinged {
     samples: Vec<Sample>,
@@ -66,7 +70,7 @@ impl Given {
         let inner = backend.open_session(&options).unwrap();
         let (sender, parts) = mpsc::channel();
         let schedule = PingSchedule { every: SECOND, count: Some(self.count), deadline: self.deadline };
-        let mut session = ProbeSession::open(inner, clock.clone(), 3901, sender, |_| {}).unwrap();
+        let mut session = ProbeSession::open(inner, clock.clone(), of_bytes(3901), sender, |_| {}).unwrap();
         let opened = clock.now();
         // What opening took is none of these tests' business.
         assert!(opened >= START);
@@ -225,7 +229,7 @@ fn who_was_stopped_makes_up_for_nothing_and_blames_nobody() {
     backend.create_place(&iolag_backend::conformance::maker()).unwrap();
     let options = SessionOptions::new(ClientId(0), 0, 1, 10);
     let inner = backend.open_session(&options).unwrap();
-    let mut session = ProbeSession::open(inner, clock.clone(), 10, sender, |_| {}).unwrap();
+    let mut session = ProbeSession::open(inner, clock.clone(), of_bytes(10), sender, |_| {}).unwrap();
     let recorded = Recorded::default();
     let drive = DriveOptions { client: ClientId(0), rank: 0, deadlines: SECOND.into() };
     let client = PingClient::new(schedule, Contact::begun(START), parts);

@@ -138,10 +138,17 @@ pub fn probes_in_words(plan: &PlannedPing) -> String {
         (Some(task), _) => {
             format!("{}, in a process of its own; starting that is part of the total", task.describe())
         }
+        (None, PingProbe::Operations { object_bytes }) if plan.target.is_server() => {
+            let bytes = format_bytes(*object_bytes);
+            format!(
+                "stat and read of an object, create of another, {bytes} each, by a connection that is kept"
+            )
+        }
         (None, PingProbe::Operations { object_bytes }) => format!(
             "stat of a file, open and read of it, create of another, {} each; no program is started",
             format_bytes(*object_bytes)
         ),
+        (None, PingProbe::Object) => "stat and read of the object that it names; nothing is made".to_owned(),
         (None, PingProbe::Task { name }) => name.clone(),
     };
     format!("every {}, lost after {}: {what}", plan.spec.every_ns, plan.deadline)
@@ -150,6 +157,14 @@ pub fn probes_in_words(plan: &PlannedPing) -> String {
 /// Of a ping that is about to begin, whose probes are described.
 pub fn of_ping(record: &RunRecord, probes: &str, root: &Path) -> [String; 2] {
     let target = one_line(&record.targets[0].name);
-    let place = format!("in the directory iolag-ping-{}, which is removed again", record.id);
+    let what =
+        match (&record.spec.workload.ping().map(|ping| &ping.probe), record.targets[0].backend.as_str()) {
+            (Some(PingProbe::Object), _) => {
+                return [format!("a probe of {target} {probes}"), kept(record, root)];
+            }
+            (_, "posix") => "directory",
+            _ => "working place",
+        };
+    let place = format!("in the {what} iolag-ping-{}, which is removed again", record.id);
     [format!("a probe of {target} {probes}; {place}"), kept(record, root)]
 }

@@ -164,7 +164,7 @@ impl WebBackend {
         }
         let scheme = if self.url.is_protected { "https" } else { "http" };
         let origin = format!("{scheme}://{}", self.url.authority());
-        let paths = Paths { target: self.url.path.clone(), place, origin };
+        let paths = Paths { target: self.url.path.clone(), whole: self.object_path(), place, origin };
         Ok(Box::new(WebSession::new(speaker, paths, options)?))
     }
 }

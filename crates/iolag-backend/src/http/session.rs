@@ -27,6 +27,8 @@ const EXISTS: FailureCode = FailureCode::from_errno(libc::EEXIST);
 pub(super) struct Paths {
     /// What named objects are below of.
     pub(super) target: String,
+    /// The URL itself, with what is asked of it: the object whose name is empty.
+    pub(super) whole: String,
     /// The working collection; `None` for a client that asks for named objects only.
     pub(super) place: Option<String>,
     /// What stands in front of a path where a whole URL is asked for.
@@ -75,10 +77,10 @@ impl WebSession {
     fn object(&self, key: ObjectKey) -> Result<String, FailureCode> {
         match (key.name_index(), &self.names, &self.paths.place) {
             (None, _, Some(place)) => Ok(format!("{place}/{}", object_name(key))),
-            (Some(index), Some(names), _) => {
-                let name = names.get(index).ok_or(NOT_FOUND)?;
-                Ok(format!("{}/{}", self.paths.target, encoded(name)))
-            }
+            (Some(index), Some(names), _) => match names.get(index).ok_or(NOT_FOUND)? {
+                "" => Ok(self.paths.whole.clone()),
+                name => Ok(format!("{}/{}", self.paths.target, encoded(name))),
+            },
             _ => Err(NOT_FOUND),
         }
     }

@@ -44,8 +44,8 @@ pub fn greet(targets: &[&Target], deadline: Nanoseconds) -> Result<Vec<Option<Se
     targets.iter().zip(answers).map(facts).collect()
 }
 
-/// To be called in a process that may hang.
-fn greet_here(target: &Target) -> Result<Option<ServerFacts>, String> {
+/// What a server says; `None` if it is none. To be called in a process that may hang.
+pub fn greet_here(target: &Target) -> Result<Option<ServerFacts>, String> {
     if !target.is_server() {
         return Ok(None);
     }

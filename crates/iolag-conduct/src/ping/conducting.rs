@@ -1,17 +1,19 @@
 //! Conducting a ping: who goes to the directory first is waited for, and the probes follow.
 
-use std::path::PathBuf;
-
+use iolag_backend::Target;
 use iolag_keeper::{Child, start_ticks};
 use iolag_model::{
-    ClientId, ClientRecord, Clock, MonotonicClock, MonotonicTime, Nanoseconds, OnError, OnHang, RunSpec,
+    ClientId, ClientRecord, Clock, MonotonicClock, MonotonicTime, Nanoseconds, OnError, OnHang, PingProbe, RunSpec,
     TargetIndex, TargetRecord, WorkloadSpec, one_line,
 };
 use iolag_workload::{PingSchedule, TaskSpec, find_compiler, workload};
+use serde::{Deserialize, Serialize};
 
-use crate::contact::scout::{Answer, Contact, ask, contact_all_patiently, look_at, unanswered};
+use crate::contact::greeting::{ServerFacts, greet_here};
+use crate::contact::scout::{Answer, Contact, Steps, ask, contact_all_patiently, look_at, unanswered};
 use crate::contact::start::{Found, Keeper, send_scouts};
 use crate::failure::Failure;
+use crate::messages::DirectoryFacts;
 use crate::ping::flight::PingFlight;
 use crate::ping::measurer::{self, PingAssignment};
 use crate::ping::plan::PlannedPing;
@@ -43,7 +45,7 @@ pub trait PingAttendant {
     /// What the user has to know.
     fn complain(&mut self, sentence: &str);
 
-    /// The directory was looked at, as far as it answers: the probes begin, with this schedule.
+    /// The target was looked at, as far as it answers: the probes begin, with this schedule.
     ///
     /// # Errors
     /// If they cannot be told.
@@ -53,7 +55,7 @@ pub trait PingAttendant {
 /// Conducts a ping. What its probes were told to comes back with the run.
 ///
 /// # Errors
-/// If the directory cannot be measured.
+/// If the target cannot be measured.
 pub fn conduct_ping<P: PingAttendant>(
     plan: &PlannedPing,
     keeper: &Keeper,
@@ -62,9 +64,9 @@ pub fn conduct_ping<P: PingAttendant>(
     refuse_without_compiler(plan.task.as_ref())?;
     let found = send_scouts(keeper, &[], FIRST_CONTACT)?;
     found.notices.iter().for_each(|sentence| attendant.notice(sentence));
-    let (target, scout) = first_contact(plan, attendant)?;
-    let name = target.name.clone();
-    let measured = measure(plan, keeper, &found, target, scout.as_ref(), attendant);
+    let (target, record, scout) = first_contact(plan, attendant)?;
+    let name = record.name.clone();
+    let measured = measure(plan, keeper, &found, (target, record), scout.as_ref(), attendant);
     let left = scout.and_then(|(mut scout, _)| scout.end(GRACE).is_none().then(|| scout.id()));
     if let Some(process) = left {
         attendant.complain(&format!(
@@ -92,47 +94,71 @@ fn refuse_without_compiler(task: Option<&TaskSpec>) -> Result<(), Failure> {
     }
 }
 
-/// The directory as far as it is known, and who went there and has not come back: it is waited for, and nobody else goes there.
-fn first_contact(
-    plan: &PlannedPing,
-    attendant: &mut impl PingAttendant,
-) -> Result<(TargetRecord, Option<(Child, MonotonicTime)>), Failure> {
-    let directory = plan.directory.as_path();
+/// What was found at the first contact.
+#[derive(Serialize, Deserialize)]
+enum Reached {
+    Directory(Box<DirectoryFacts>),
+    Server(Box<ServerFacts>),
+}
+
+fn reach(target: &Target, steps: &mut Steps<'_>) -> Result<Reached, String> {
+    match (target.directory(), target.is_server()) {
+        (Some(directory), _) => look_at(directory, steps).map(Box::new).map(Reached::Directory),
+        (None, true) => {
+            let facts = greet_here(target)?.ok_or("it does not say what it is")?;
+            Ok(Reached::Server(Box::new(facts)))
+        }
+        (None, false) => Err(format!("{target} is neither a directory nor a server")),
+    }
+}
+
+/// The target as far as it is known, and who went there and has not come back: it is waited for, and nobody else goes there.
+type FirstContact = (Target, TargetRecord, Option<(Child, MonotonicTime)>);
+
+fn first_contact(plan: &PlannedPing, attendant: &mut impl PingAttendant) -> Result<FirstContact, Failure> {
     let limit = plan.deadline.min(FIRST_CONTACT);
-    let mut answers = contact_all_patiently("scout", &[directory], limit.into(), |directory, steps| {
-        look_at(directory, steps)
-    })?;
+    let targets = [&plan.target];
+    let mut answers =
+        contact_all_patiently("scout", &targets, limit.into(), |target, steps| reach(target, steps))?;
     match answers.pop() {
-        Some(Contact::Given(Ok(facts))) => {
-            let target = TargetRecord {
-                file_system: Some(facts.file_system),
-                ..TargetRecord::new(facts.path.display().to_string(), "posix")
-            };
-            Ok((target, None))
+        Some(Contact::Given(Ok(Reached::Directory(facts)))) => {
+            let target = Target::from(facts.path);
+            let record = TargetRecord { file_system: Some(facts.file_system), ..record_of(&target) };
+            Ok((target, record, None))
+        }
+        Some(Contact::Given(Ok(Reached::Server(facts)))) => {
+            facts.remark.iter().for_each(|sentence| attendant.notice(sentence));
+            let target = facts.settled(&plan.target);
+            let record = TargetRecord { server: Some(facts.record), ..record_of(&target) };
+            Ok((target, record, None))
         }
         Some(Contact::Given(Err(sentence))) => Err(Failure::unusable(sentence)),
         Some(Contact::Silent { start, child, .. }) => {
             let age = MonotonicClock.now().since(start);
-            let name = one_line(&directory.display().to_string());
+            let name = one_line(&plan.target.to_string());
             attendant.notice(&format!("{name} has not answered for {age}; it is waited for"));
-            Ok((unanswered(&directory.to_owned().into(), age), Some((child, start))))
+            Ok((plan.target.clone(), unanswered(&plan.target, age), Some((child, start))))
         }
-        None => Err(Failure::bug("nobody was sent to the directory")),
+        None => Err(Failure::bug("nobody was sent to the target")),
     }
+}
+
+fn record_of(target: &Target) -> TargetRecord {
+    TargetRecord::new(target.to_string(), target.kind())
 }
 
 fn measure<P: PingAttendant>(
     plan: &PlannedPing,
     keeper: &Keeper,
     found: &Found,
-    target: TargetRecord,
+    (target, record_of_target): (Target, TargetRecord),
     scout: Option<&(Child, MonotonicTime)>,
     attendant: &mut P,
 ) -> Result<(Conducted, P::Probes), Failure> {
-    let path = target.name.clone();
+    let name = record_of_target.name.clone();
     let spec = RunSpec {
         workload: WorkloadSpec::Ping(plan.spec.clone()),
-        targets: vec![path.clone()],
+        targets: vec![name.clone()],
         clients: 1,
         deadline_ns: plan.deadline,
         deadlines: Vec::new(),
@@ -145,7 +171,8 @@ fn measure<P: PingAttendant>(
         bystander: None,
     };
     let mut trust = Vec::new();
-    let measured: Vec<u64> = target.file_system.iter().filter_map(|system| system.device_number()).collect();
+    let measured: Vec<u64> =
+        record_of_target.file_system.iter().filter_map(|system| system.device_number()).collect();
     let spool_parent = choose_spool(found, &measured, &mut trust);
     let id = new_run_id(found)?;
     let maker = maker(&id)?;
@@ -156,7 +183,7 @@ fn measure<P: PingAttendant>(
         id,
         labels: plan.labels.clone(),
         spec: spec.clone(),
-        targets: vec![target],
+        targets: vec![record_of_target],
         clients: vec![ClientRecord::new(ClientId(0), TargetIndex(0), 0)],
         stages: workload(&spec.workload).stages(),
         trust,
@@ -167,7 +194,7 @@ fn measure<P: PingAttendant>(
         flight.contacts(*since);
     }
     let assignment = PingAssignment {
-        path: path.clone(),
+        target: target.clone(),
         working_name: working_name.clone(),
         maker,
         spec,
@@ -183,11 +210,14 @@ fn measure<P: PingAttendant>(
         root: found.root.clone(),
         spool_parent,
         groups: vec![GroupPlan {
-            name: path.clone(),
+            name,
             clients: vec![0],
             measure: Box::new(|exchange, outbox| measurer::measure(&assignment, exchange, outbox)),
         }],
-        planned_places: vec![(PathBuf::from(path).into(), working_name)],
+        planned_places: match plan.spec.probe {
+            PingProbe::Object => Vec::new(),
+            PingProbe::Operations { .. } | PingProbe::Task { .. } => vec![(target, working_name)],
+        },
         token,
         clean_up: CleanUp::UnlessHung,
         policy: policy(plan),

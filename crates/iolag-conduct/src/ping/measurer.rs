@@ -1,9 +1,9 @@
-//! The measurer of `iolag ping`: one directory, one client, which may hang anywhere.
+//! The measurer of `iolag ping`: one target, one client, which may hang anywhere.
 
-use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
 
-use iolag_backend::{Backend, BackendError, PosixBackend, Session, SessionOptions};
+use iolag_backend::{Backend, BackendError, NameTable, PosixBackend, Session, SessionOptions, Target};
 use iolag_keeper::{Adopted, Exchange, Outbox};
 use iolag_model::{
     ClientId, Clock, MonotonicClock, MonotonicTime, Nanoseconds, PingProbe, PingSpec, PlaceMaker, Role,
@@ -11,7 +11,7 @@ use iolag_model::{
 };
 use iolag_workload::{
     ClientLoop, Contact, DriveOptions, IfNotOpen, Job, Part, PingClient, PingSchedule, ProbeSession,
-    TaskSpec, run_process,
+    ProbedObject, TaskSpec, run_process, workload,
 };
 
 use crate::calibration::calibrate;
@@ -27,9 +27,9 @@ const TARGET: u16 = 0;
 /// What this measurer has to do.
 #[derive(Debug, Clone)]
 pub struct PingAssignment {
-    /// The directory, absolute.
-    pub path: String,
-    /// Name of the working directory.
+    /// The target, a directory absolute.
+    pub target: Target,
+    /// Name of the working place.
     pub working_name: String,
     /// Who makes it.
     pub maker: PlaceMaker,
@@ -39,12 +39,40 @@ pub struct PingAssignment {
     pub ping: PingSpec,
     /// The task, if a probe is one.
     pub task: Option<TaskSpec>,
-    /// Since when the directory has been asked for the first time, if that has not been answered yet.
+    /// Since when the target has been asked for the first time, if that has not been answered yet.
     pub contact: Option<MonotonicTime>,
     /// What is in flight, for the keeper.
     pub flight: PingFlight,
     /// Who went there first and has not come back, by number and start: nobody else goes there before.
     pub ahead: Option<(u32, u64)>,
+}
+
+impl PingAssignment {
+    const fn makes_place(&self) -> bool {
+        !matches!(self.ping.probe, PingProbe::Object)
+    }
+}
+
+/// Where probes work: tasks only in a directory.
+enum Ground {
+    Directory(PosixBackend),
+    Server(Box<dyn Backend>),
+}
+
+impl Ground {
+    fn of(target: &Target, working_name: &str) -> Result<Self, BackendError> {
+        match target.directory() {
+            Some(path) => PosixBackend::new(path.to_owned(), working_name).map(Self::Directory),
+            None => target.backend(working_name, Arc::new(MonotonicClock)).map(Self::Server),
+        }
+    }
+
+    fn backend(&self) -> &dyn Backend {
+        match self {
+            Self::Directory(backend) => backend,
+            Self::Server(backend) => backend.as_ref(),
+        }
+    }
 }
 
 /// When probes are due.
@@ -61,8 +89,8 @@ pub fn measure(assignment: &PingAssignment, exchange: &Exchange, outbox: Outbox)
         tell(outbox, &FromMeasurer::Failed { target: TARGET, sentence });
     };
     await_scout(assignment);
-    let backend = match make_place(assignment, &outbox) {
-        Ok(backend) => backend,
+    let ground = match make_place(assignment, &outbox) {
+        Ok(ground) => ground,
         Err(error) => {
             failed(&outbox, error.to_string());
             return 0;
@@ -73,7 +101,9 @@ pub fn measure(assignment: &PingAssignment, exchange: &Exchange, outbox: Outbox)
     if let Ok(calibration) = calibrate() {
         tell(&outbox, &FromMeasurer::Calibrated(calibration));
     }
-    exchange.wait_until_noted(CLIENT);
+    if assignment.makes_place() {
+        exchange.wait_until_noted(CLIENT);
+    }
     let (sender, parts) = mpsc::channel();
     let client =
         PingClient::new(schedule(&assignment.ping, assignment.spec.deadline_ns), contact.clone(), parts);
@@ -87,7 +117,7 @@ pub fn measure(assignment: &PingAssignment, exchange: &Exchange, outbox: Outbox)
         open: || {
             contact.goes_on(MonotonicClock.now());
             assignment.flight.contacts(contact.start());
-            let session = open(assignment, exchange, &backend, sender)?;
+            let session = open(assignment, exchange, &ground, sender)?;
             assignment.flight.ends_contact(MonotonicClock.now());
             Ok(session)
         },
@@ -97,7 +127,7 @@ pub fn measure(assignment: &PingAssignment, exchange: &Exchange, outbox: Outbox)
     if let Err(error) = run_process(job, &exchange.coordinator(), &MonotonicClock) {
         failed(&outbox, error.to_string());
     }
-    tell(&outbox, &FromMeasurer::Ended(remove_place(assignment, &backend)));
+    tell(&outbox, &FromMeasurer::Ended(remove_place(assignment, ground.backend())));
     0
 }
 
@@ -113,56 +143,84 @@ fn await_scout(assignment: &PingAssignment) {
     assignment.flight.executes(0);
 }
 
-fn make_place(assignment: &PingAssignment, outbox: &Outbox) -> Result<PosixBackend, BackendError> {
-    let backend = PosixBackend::new(PathBuf::from(&assignment.path), &assignment.working_name)?;
+fn make_place(assignment: &PingAssignment, outbox: &Outbox) -> Result<Ground, BackendError> {
+    let ground = Ground::of(&assignment.target, &assignment.working_name)?;
+    if !assignment.makes_place() {
+        return Ok(ground);
+    }
     tell(
         outbox,
         &FromMeasurer::Placing(Placed {
             target: TARGET,
-            path: assignment.path.clone(),
+            path: assignment.target.to_string(),
             name: assignment.working_name.clone(),
             identity: None,
             token: Some(assignment.maker.token),
             file_system: None,
         }),
     );
-    tell_placed(outbox, TARGET, backend.create_place(&assignment.maker)?);
-    Ok(backend)
+    tell_placed(outbox, TARGET, ground.backend().create_place(&assignment.maker)?);
+    Ok(ground)
 }
 
 fn open(
     assignment: &PingAssignment,
     exchange: &Exchange,
-    backend: &PosixBackend,
+    ground: &Ground,
     parts: Sender<Part>,
 ) -> Result<Box<dyn Session>, BackendError> {
-    let object_bytes = match (&assignment.ping.probe, &assignment.task) {
-        (PingProbe::Task { .. }, Some(task)) => {
+    let object = match (&assignment.ping.probe, &assignment.task, ground) {
+        (PingProbe::Task { .. }, Some(task), Ground::Directory(backend)) => {
             let deadline = assignment.spec.deadline_ns;
             let (flight, exchange) = (assignment.flight.clone(), exchange.clone());
             let place = backend.open_place()?;
             let session = ProgramSession::open(&place, task, deadline, parts, flight, exchange)?;
             return Ok(Box::new(session));
         }
-        (PingProbe::Operations { object_bytes }, _) => *object_bytes,
-        (PingProbe::Task { name }, None) => {
+        (PingProbe::Operations { object_bytes }, ..) => {
+            let datasets = ground.backend().capabilities().semantics.datasets;
+            ProbedObject::Made { bytes: *object_bytes, datasets }
+        }
+        (PingProbe::Object, ..) => ProbedObject::Named,
+        (PingProbe::Task { name }, ..) => {
             let (target, reason) = (name.clone(), "it is no task that this iolag knows".to_owned());
             return Err(BackendError::Target { target, reason });
         }
     };
-    let options = SessionOptions::new(ClientId(CLIENT), 0, assignment.spec.seed, object_bytes);
-    let inner = backend.open_session(&options)?;
+    let bytes_max = workload(&assignment.spec.workload).object_bytes();
+    let mut options = SessionOptions::new(ClientId(CLIENT), 0, assignment.spec.seed, bytes_max);
+    options.names = matches!(object, ProbedObject::Named).then(|| Arc::new(the_url_itself()));
+    let inner = ground.backend().open_session(&options)?;
     let flight = assignment.flight.clone();
     let begins = move |operation| flight.begins(operation);
-    Ok(Box::new(ProbeSession::open(inner, MonotonicClock, object_bytes, parts, begins)?))
+    Ok(Box::new(ProbeSession::open(inner, MonotonicClock, object, parts, begins)?))
 }
 
-fn remove_place(assignment: &PingAssignment, backend: &PosixBackend) -> MeasurerEnd {
-    let leftovers = match backend.remove_place() {
+/// The object whose name is empty.
+fn the_url_itself() -> NameTable {
+    let mut names = NameTable::default();
+    names.push("");
+    names
+}
+
+fn remove_place(assignment: &PingAssignment, backend: &dyn Backend) -> MeasurerEnd {
+    let removed = match assignment.makes_place() {
+        true => backend.remove_place(),
+        false => Ok(Vec::new()),
+    };
+    let leftovers = match removed {
         Ok(leftovers) => {
             leftovers.into_iter().map(|left| format!("{} is left: {}", left.path, left.reason)).collect()
         }
-        Err(error) => vec![format!("{}: {error}", assignment.path)],
+        Err(error) if assignment.target.is_server() => {
+            let PingAssignment { target, working_name, maker, .. } = assignment;
+            let place = format!("{}/{working_name}", target.to_string().trim_end_matches('/'));
+            vec![format!(
+                "{place} may still be there: {error}; remove it later with: iolag cleanup {}",
+                maker.run
+            )]
+        }
+        Err(error) => vec![format!("{}: {error}", assignment.target)],
     };
     MeasurerEnd { removed: true, leftovers, ..MeasurerEnd::default() }
 }

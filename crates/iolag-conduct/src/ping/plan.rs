@@ -2,8 +2,10 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use iolag_model::{Nanoseconds, PingProbe, PingSpec};
+use iolag_backend::{Target, WORKING_NAME};
+use iolag_model::{MonotonicClock, Nanoseconds, Operation, PingProbe, PingSpec};
 use iolag_workload::{TaskSpec, Workload};
 
 use crate::contact::scout::absolute;
@@ -16,7 +18,7 @@ const OBJECT_BYTES: u64 = 3901;
 #[derive(Debug, Clone)]
 pub struct PingOptions {
     /// Where to measure.
-    pub directory: PathBuf,
+    pub target: Target,
     /// From one probe to the next.
     pub every: Nanoseconds,
     /// How many; without, until it is told to end.
@@ -31,11 +33,11 @@ pub struct PingOptions {
     pub labels: Vec<(String, String)>,
 }
 
-/// A ping that is decided as far as it can be before its directory was looked at.
+/// A ping that is decided as far as it can be before its target was looked at.
 #[derive(Debug, Clone)]
 pub struct PlannedPing {
-    /// Its directory, absolute.
-    pub directory: PathBuf,
+    /// Its target; a directory is absolute.
+    pub target: Target,
     /// What is done, and how often.
     pub spec: PingSpec,
     /// After this long a probe is lost.
@@ -56,22 +58,39 @@ pub fn plan_ping(
     options: PingOptions,
     variable: impl Fn(&str) -> Option<OsString>,
 ) -> Result<PlannedPing, Failure> {
-    let task = match &options.task {
-        None => None,
-        Some(name) => Some(task_of(name, variable)?),
+    let directory = options.target.directory().map(absolute);
+    let task = match (&options.task, &directory) {
+        (None, _) => None,
+        (Some(name), Some(_)) => Some(task_of(name, variable)?),
+        (Some(name), None) => {
+            let sentence = format!(
+                "the task {name} works in a directory, and {} is none: without --task single requests are timed",
+                options.target
+            );
+            return Err(Failure::usage(sentence));
+        }
     };
     let spec = PingSpec {
         probe: match options.task {
             Some(name) => PingProbe::Task { name },
-            None => PingProbe::Operations { object_bytes: OBJECT_BYTES },
+            None => operations_on(&options.target)?,
         },
         every_ns: options.every,
         count: options.count,
     };
     spec.validate(1).map_err(Failure::usage)?;
-    let directory = absolute(&options.directory);
+    let target = directory.map_or(options.target, Target::from);
     let PingOptions { deadline, seed, labels, .. } = options;
-    Ok(PlannedPing { directory, spec, deadline, task, seed, labels })
+    Ok(PlannedPing { target, spec, deadline, task, seed, labels })
+}
+
+/// What is asked where probes are no tasks: where nothing can be made, what is there.
+fn operations_on(target: &Target) -> Result<PingProbe, Failure> {
+    let backend = target.backend(WORKING_NAME, Arc::new(MonotonicClock)).map_err(Failure::usage)?;
+    Ok(match backend.capabilities().missing(&[Operation::Create]) {
+        None => PingProbe::Operations { object_bytes: OBJECT_BYTES },
+        Some(_) => PingProbe::Object,
+    })
 }
 
 fn task_of(name: &str, variable: impl Fn(&str) -> Option<OsString>) -> Result<TaskSpec, Failure> {

@@ -189,6 +189,8 @@ pub enum PingProbe {
         /// Bytes of both files.
         object_bytes: u64,
     },
+    /// stat and read of the object that the URL of a web server names; nothing is made.
+    Object,
     /// A task as the watch executes it, in a process of its own.
     Task {
         /// Its name.

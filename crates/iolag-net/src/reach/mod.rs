@@ -17,8 +17,10 @@ pub use way::Way;
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use iolag_model::{Clock, Mark, Operation};
+use rustix::net::sockopt::{set_socket_keepalive, set_tcp_keepcnt, set_tcp_keepidle, set_tcp_keepintvl};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
@@ -34,6 +36,7 @@ impl Way {
             .map_err(|error| Unreached::connecting(self, &error))?;
         // A request is one or two segments, and none is to wait for the answer to the one before. Refused, it is only slower.
         let _ = stream.set_nodelay(true);
+        let _ = keep_alive(&stream);
         let Some((name, config)) = &self.protection else { return Ok(Stream::Plain(stream)) };
         let connector = TlsConnector::from(Arc::clone(config));
         timed(Operation::CallTls, clock, marks, connector.connect(name.clone(), stream))
@@ -54,6 +57,17 @@ impl Way {
             .await
             .map_err(|code| Unreached::resolving(self, code))
     }
+}
+
+/// Who waits for an answer hears of it, within two minutes, if the other machine has started anew and knows nothing of the question, or is
+/// not there any more; one that is there and is silent is waited for.
+fn keep_alive(stream: &TcpStream) -> std::io::Result<()> {
+    const LOOK: Duration = Duration::from_secs(15);
+    const LOOKS: u32 = 7;
+    set_socket_keepalive(stream, true)?;
+    set_tcp_keepidle(stream, LOOK)?;
+    set_tcp_keepintvl(stream, LOOK)?;
+    Ok(set_tcp_keepcnt(stream, LOOKS)?)
 }
 
 /// The first address that takes a connection, or what the last one said.

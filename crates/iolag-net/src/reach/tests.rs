@@ -67,7 +67,7 @@ fn a_connection_that_is_given_up_leaves_the_parts_that_it_had() {
     let config = Protection::Encrypted.client_config("--ca-file FILE").unwrap();
     let way = Way::protected("127.0.0.1", port, Arc::new(config)).unwrap();
     let mut marks = Vec::new();
-    let patience = std::time::Duration::from_millis(200);
+    let patience = Duration::from_millis(200);
     let given_up = runtime().block_on(async {
         tokio::time::timeout(patience, way.connect(&MonotonicClock, &mut marks)).await.is_err()
     });

@@ -1,4 +1,5 @@
-//! A session that executes a whole probe as one operation: stat of a file, open and read of it, create of another.
+//! A session that executes a whole probe as one operation: stat of a file, open and read of it, create of another; of an object that has
+//! a name of its own only stat and read.
 //!
 //! The probe lasts from before its first operation to after its last. The first one is made ready before; between them stand the
 //! preparation of a name, of the second a buffer as well, and three readings of the clock: docs/ping.md says what that takes. Removing the created file is not part of it; the
@@ -7,11 +8,61 @@
 use std::any::Any;
 use std::sync::mpsc::Sender;
 
-use iolag_backend::{BackendError, Completion, Mark, ObjectKey, Request, Session};
+use iolag_backend::{BackendError, Completion, Datasets, Mark, ObjectKey, Request, Session};
 use iolag_model::{AttemptId, Clock, ErrorClass, FailureCode, MonotonicTime, Operation, Outcome, Sample};
 
 /// What a probe consists of, in this order. The first that fails ends it.
 pub const PROBED: [Operation; 3] = [Operation::Stat, Operation::Read, Operation::Create];
+/// The same where nothing is made.
+pub(crate) const PROBED_BY_NAME: &[Operation] = PROBED.split_at(2).0;
+
+/// What probes ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProbedObject {
+    /// Objects of so many bytes, the first of which is made when the session opens.
+    Made {
+        /// How long they are.
+        bytes: u64,
+        /// Whether a dataset is made for them.
+        datasets: Datasets,
+    },
+    /// One that is there, with the first name of the session's.
+    Named,
+}
+
+impl ProbedObject {
+    const fn kept(self) -> ObjectKey {
+        match self {
+            Self::Made { .. } => KEPT,
+            Self::Named => ObjectKey::named(0),
+        }
+    }
+
+    const fn bytes(self) -> u64 {
+        match self {
+            Self::Made { bytes, .. } => bytes,
+            Self::Named => Request::TO_THE_END,
+        }
+    }
+
+    const fn operations(self) -> &'static [Operation] {
+        match self {
+            Self::Made { .. } => &PROBED,
+            Self::Named => PROBED_BY_NAME,
+        }
+    }
+
+    /// What has to be there before the first probe.
+    const fn preparations(self) -> &'static [(Operation, &'static str)] {
+        const DATASET: (Operation, &str) = (Operation::MakeDirectory, "make the directory for");
+        const OBJECT: (Operation, &str) = (Operation::Create, "make");
+        match self {
+            Self::Made { datasets: Datasets::Made, .. } => &[DATASET, OBJECT],
+            Self::Made { datasets: Datasets::Implied, .. } => &[OBJECT],
+            Self::Named => &[],
+        }
+    }
+}
 
 /// One operation of a probe that has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +91,7 @@ impl Part {
 pub struct ProbeSession<C, W> {
     inner: Box<dyn Session>,
     clock: C,
-    object_bytes: u64,
+    object: ProbedObject,
     parts: Sender<Part>,
     /// Told which operation begins, in time for who watches a hang.
     begins: W,
@@ -54,21 +105,19 @@ pub struct ProbeSession<C, W> {
 const KEPT: ObjectKey = ObjectKey { rank: 0, dataset: 0, index: 0 };
 
 impl<C: Clock, W: FnMut(Operation) + Send> ProbeSession<C, W> {
-    /// Makes the file of `object_bytes` bytes that probes look at, untimed, with a session in an empty working directory.
+    /// Makes what probes look at, if it is to be made, untimed, with a session in an empty working place.
     ///
     /// # Errors
     /// If it cannot be made.
     pub fn open(
         mut inner: Box<dyn Session>,
         clock: C,
-        object_bytes: u64,
+        object: ProbedObject,
         parts: Sender<Part>,
         begins: W,
     ) -> Result<Self, BackendError> {
-        for (operation, action) in
-            [(Operation::MakeDirectory, "make the directory for"), (Operation::Create, "make")]
-        {
-            let request = Request::new(operation, KEPT, object_bytes);
+        for (operation, action) in object.preparations().iter().copied() {
+            let request = Request::new(operation, object.kept(), object.bytes());
             inner.prepare(&request);
             let code = inner.execute(&request).code;
             if code != FailureCode::NONE {
@@ -79,7 +128,7 @@ impl<C: Clock, W: FnMut(Operation) + Send> ProbeSession<C, W> {
         Ok(Self {
             inner,
             clock,
-            object_bytes,
+            object,
             parts,
             begins,
             done: [None; PROBED.len()],
@@ -89,9 +138,9 @@ impl<C: Clock, W: FnMut(Operation) + Send> ProbeSession<C, W> {
 
     fn probe(&mut self, created: ObjectKey) -> Completion {
         let mut bytes = 0;
-        for (operation, done) in PROBED.into_iter().zip(&mut self.done) {
-            let key = if operation == Operation::Create { created } else { KEPT };
-            let request = Request::new(operation, key, self.object_bytes);
+        for (operation, done) in self.object.operations().iter().copied().zip(&mut self.done) {
+            let key = if operation == Operation::Create { created } else { self.object.kept() };
+            let request = Request::new(operation, key, self.object.bytes());
             // The first one is made ready before the probe begins.
             if operation != PROBED[0] {
                 self.inner.prepare(&request);
@@ -116,7 +165,7 @@ impl<C: Clock, W: FnMut(Operation) + Send> Session for ProbeSession<C, W> {
     fn prepare(&mut self, request: &Request) {
         self.done = [None; PROBED.len()];
         if request.operation == Operation::Probe {
-            self.inner.prepare(&Request::new(PROBED[0], KEPT, self.object_bytes));
+            self.inner.prepare(&Request::new(PROBED[0], self.object.kept(), self.object.bytes()));
         } else {
             self.inner.prepare(request);
             (self.begins)(request.operation);

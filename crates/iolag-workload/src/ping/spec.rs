@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use iolag_model::{Nanoseconds, Operation, Phase, PingProbe, PingSpec};
 
-use super::probe_session::PROBED;
+use super::probe_session::{PROBED, PROBED_BY_NAME};
 use crate::spec_error::{SpecError, within};
 use crate::workload::Workload;
 
@@ -36,7 +36,7 @@ impl Workload for PingSpec {
     fn object_bytes(&self) -> u64 {
         match self.probe {
             PingProbe::Operations { object_bytes } => object_bytes,
-            PingProbe::Task { .. } => 0,
+            PingProbe::Object | PingProbe::Task { .. } => 0,
         }
     }
 
@@ -48,6 +48,7 @@ impl Workload for PingSpec {
     fn operations_needed(&self) -> BTreeSet<Operation> {
         match self.probe {
             PingProbe::Task { .. } => BTreeSet::new(),
+            PingProbe::Object => PROBED_BY_NAME.iter().copied().collect(),
             PingProbe::Operations { .. } => {
                 [Operation::MakeDirectory, Operation::Delete].into_iter().chain(PROBED).collect()
             }

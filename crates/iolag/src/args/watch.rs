@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
+use iolag_backend::Target;
 use iolag_model::{Nanoseconds, parse_count};
 
 use crate::args::history::parse_place;
 use crate::args::options::{Launch, RunOptions};
-use crate::args::values::target::DirectoryParser;
+use crate::args::values::target::{DirectoryParser, PlaceParser};
 use crate::args::values::{parse_file, parse_period};
 
 /// `iolag watch`.
@@ -80,14 +81,15 @@ pub enum Unit {
 #[derive(Debug, Args)]
 #[command(
     after_help = "A probe is a stat of a file, an open and read of it, and a create of another, all in a directory that iolag makes \
-                        in DIR and removes again. Its time is that of the three together; no program is started.\n\
-                        Exit codes: 0 every probe was answered, 1 one was lost (late, hung, failed, ended or skipped), 2 usage, 3 DIR unusable, \
+                        in DIR and removes again. Its time is that of the three together; no program is started. On a server (s3://BUCKET/PREFIX, \
+                        postgres://USER@HOST/DATABASE, dav://HOST/PATH) they are requests of its own; of http://HOST/PATH only HEAD and GET.\n\
+                        Exit codes: 0 every probe was answered, 1 one was lost (late, hung, failed, ended or skipped), 2 usage, 3 DIR or URL unusable, \
                         4 ended before --count probes."
 )]
 pub struct Ping {
-    /// The directory
-    #[arg(value_name = "DIR", value_parser = DirectoryParser)]
-    pub directory: PathBuf,
+    /// The directory, or the URL of a server
+    #[arg(value_name = "DIR|URL", value_parser = PlaceParser)]
+    pub target: Target,
     /// Probe with a task instead, in a process of its own: stat, list, create, open-read, write-fsync, job-setup, compile, shell, echo or
     /// list-large; starting it is part of the time
     #[arg(long, value_name = "NAME")]

@@ -54,6 +54,7 @@ fn a_password_that_was_typed_is_hidden_by_every_command() {
     let spaced = format!("postgres://u:a {PASSWORD}@{server}/x");
     let parameter = format!("postgres://u@{server}/x?password={PASSWORD}");
     let assigned = format!("--history={url}");
+    let bucket = format!("s3://KEY:{PASSWORD}@bucket#endpoint=http://{server}");
     for arguments in [
         &["show", "history", "--history", &url][..],
         &["show", "history", &assigned],
@@ -66,6 +67,8 @@ fn a_password_that_was_typed_is_hidden_by_every_command() {
         &["import", "-", "--history", &url],
         &["serve", "--listen", "127.0.0.1:0", "--history", &url],
         &["watch", "--status", "--history", &url],
+        &["ping", &url],
+        &["ping", &bucket],
     ] {
         // Options of one command do not stand before it, and a watch that does not run has no status: they end at once.
         if arguments[0].starts_with("--") || arguments.contains(&"--status") {

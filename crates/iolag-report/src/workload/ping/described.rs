@@ -12,7 +12,7 @@ impl Described for PingSpec {
 
     fn in_list(&self) -> String {
         match &self.probe {
-            PingProbe::Operations { .. } => "ping".to_owned(),
+            PingProbe::Operations { .. } | PingProbe::Object => "ping".to_owned(),
             PingProbe::Task { name } => format!("ping, {name}"),
         }
     }
@@ -23,6 +23,7 @@ impl Described for PingSpec {
                 let bytes = format_bytes(*object_bytes);
                 format!("stat, read and create of small files of {bytes}, without starting a program")
             }
+            PingProbe::Object => "stat and read of the object that the URL names".to_owned(),
             PingProbe::Task { name } => format!("task {name}, in a process of its own"),
         };
         format!("ping, a probe every {}: {each}", format_duration(self.every_ns))

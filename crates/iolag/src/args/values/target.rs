@@ -21,6 +21,25 @@ impl TypedValueParser for TargetParser {
     }
 }
 
+/// Understands directories and servers, with nothing around them.
+#[derive(Clone)]
+pub(crate) struct PlaceParser;
+
+impl TypedValueParser for PlaceParser {
+    type Value = Target;
+
+    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<Target, Error> {
+        let is_bare = |target: &Target| !matches!(target.kind(), "delayed" | "faulty");
+        match value.to_str().map(Target::parse) {
+            Some(Ok(target)) if target.is_server() && is_bare(&target) => Ok(target),
+            Some(Err(error)) if value.as_encoded_bytes().windows(3).any(|three| three == b"://") => {
+                Err(Error::raw(ErrorKind::ValueValidation, format!("{error}\n")))
+            }
+            _ => DirectoryParser.parse_ref(command, argument, value).map(Target::from),
+        }
+    }
+}
+
 /// Understands directories to measure in. What would be said of a URL later, as of a directory that is not there, would repeat its
 /// password.
 #[derive(Clone)]

@@ -360,6 +360,10 @@ impl Attendant for Attending {
         if let Some(flight) = flight.filter(|flight| flight.operation == Operation::Probe) {
             self.follower.begin_at(flight.intended);
         }
+        if matches!(self.contact, Contact::Pending { .. }) && self.follower.start().is_some() {
+            // Where nothing is made, the first probe says so.
+            self.contact = Contact::Answered;
+        }
         if let Some(sample) = self.hanging.take() {
             self.begin_hang(&sample);
         }

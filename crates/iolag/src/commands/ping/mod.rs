@@ -28,7 +28,7 @@ use crate::output;
 /// Runs the command.
 ///
 /// # Errors
-/// If the directory cannot be measured.
+/// If the target cannot be measured.
 pub fn run(options: &Ping, common: &Common) -> Result<ExitCode, Failure> {
     let plan = plan_ping(planned(options)?, |name| std::env::var_os(name))?;
     match &options.plot {
@@ -49,7 +49,7 @@ pub fn run(options: &Ping, common: &Common) -> Result<ExitCode, Failure> {
 
 fn planned(options: &Ping) -> Result<PingOptions, Failure> {
     Ok(PingOptions {
-        directory: options.directory.clone(),
+        target: options.target.clone(),
         every: options.every,
         count: options.count,
         deadline: options.deadline,
