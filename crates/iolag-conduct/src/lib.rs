@@ -44,6 +44,7 @@ pub use bench::stream::{FileSize, plan_stream};
 pub use bench::tree::plan_tree;
 pub use check::conducting::{Checked, conduct_check};
 pub use check::plan::{CheckOptions, PlannedCheck, plan_check};
+pub use contact::greeting::{ServerFacts, greet_here};
 pub use contact::scout::{
     Answer, Contact, Patience, Steps, absolute, ask, ask_all, ask_all_patiently, contact_all,
     contact_all_patiently, look_at, reach,

@@ -33,7 +33,8 @@ pub use memory::spool::{Keeping, Spool, SpoolLimits, SpoolLosses};
 pub use memory::status_file::{PublishedStatus, STATUS_VERSION, publish, read_status, read_status_below};
 pub use observer::{Unobserved, WatchObserver};
 pub use plan::{
-    AtDeadline, FactSource, Mounted, PlannedCovariate, PlannedFact, PlannedTask, WatchPlan, WatchTarget,
+    AtDeadline, FactSource, Location, Mounted, PlannedCovariate, PlannedFact, PlannedTask, WatchPlan,
+    WatchTarget,
 };
 pub use probe::checkpoint::probes_left;
 pub use probe::place::Place;

@@ -1,9 +1,9 @@
 //! What is to be watched, complete: every default has been decided by whoever made the plan.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use iolag_model::{Nanoseconds, SeriesKind};
-use iolag_workload::TaskSpec;
+use iolag_workload::{ServerPlace, TaskSpec};
 use serde::{Deserialize, Serialize};
 
 /// A plan for watching.
@@ -29,11 +29,11 @@ pub struct WatchPlan {
     pub orphans_max: u32,
 }
 
-/// A directory to watch.
+/// A directory or a server to watch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WatchTarget {
-    /// The directory, as an absolute path.
-    pub directory: PathBuf,
+    /// Where it is.
+    pub location: Location,
     /// Its name in the history, secrets removed.
     pub name: String,
     /// Whether it is a user's target or the control on the host's memory.
@@ -42,6 +42,25 @@ pub struct WatchTarget {
     pub mounted: Mounted,
     /// What is executed there, in random order in each round.
     pub tasks: Vec<PlannedTask>,
+}
+
+/// Where a target is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Location {
+    /// A directory, as an absolute path.
+    Directory(PathBuf),
+    /// A server: it lies on no mount, and its tasks go there by themselves.
+    Server(Box<ServerPlace>),
+}
+
+impl Location {
+    /// The directory, if it is one.
+    pub fn directory(&self) -> Option<&Path> {
+        match self {
+            Self::Directory(path) => Some(path),
+            Self::Server(_) => None,
+        }
+    }
 }
 
 /// What a target has to lie on.

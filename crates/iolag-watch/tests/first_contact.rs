@@ -168,7 +168,7 @@ fn who_does_not_come_back_is_the_only_one_there() {
     scene.contacts.borrow_mut().push(FirstContact::Silent { target: 0, child, start: MonotonicClock.now() });
     // Whoever looks up circumstances goes there, too.
     let facts = |target: &WatchTarget| {
-        let found = std::fs::metadata(&target.directory).is_ok();
+        let found = std::fs::metadata(target.location.directory().unwrap()).is_ok();
         BTreeMap::from([("found".to_owned(), found.to_string())])
     };
     let held_max = Cell::new(0);
@@ -268,7 +268,7 @@ fn who_looks_up_circumstances_and_does_not_come_back_is_the_only_one_there() {
     let scene = Scene::new(ms(1000), vec![quickly_given_up(mount.path(), "hanging")]);
     mount.hang_all();
     let facts = |target: &WatchTarget| {
-        let found = std::fs::metadata(&target.directory).is_ok();
+        let found = std::fs::metadata(target.location.directory().unwrap()).is_ok();
         BTreeMap::from([("found".to_owned(), found.to_string())])
     };
     let (held_max, is_hung) = (Cell::new(0), Cell::new(false));

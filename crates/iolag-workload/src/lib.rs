@@ -54,9 +54,9 @@ pub use stream::client::{Copies, CopyPlace, StreamClient};
 pub use stream::ledger::{StreamFault, StreamLedger};
 pub use stream::spec::PROGRAM_GRACE;
 pub use tasks::{
-    CREATED_FILE_BYTES, Compiler, Cp, Language, PartEnding, PartRecorder, ProbeTask, TaskError, TaskLimit,
-    TaskLimits, TaskOptions, TaskOutput, TaskSession, TaskSpec, allow_core_dumps, become_a_users_program,
-    find_compiler, probe_task, remove_probe_files, withhold_core_dumps,
+    CREATED_FILE_BYTES, Compiler, Cp, Language, PartEnding, PartRecorder, ProbeTask, ServerPlace, ServerTask,
+    TaskError, TaskLimit, TaskLimits, TaskOptions, TaskOutput, TaskSession, TaskSpec, allow_core_dumps,
+    become_a_users_program, find_compiler, probe_task, remove_probe_files, withhold_core_dumps,
 };
 pub use tree::client::{Names, TreeClient, TreeTurns};
 pub use workload::{Workload, longest_for, workload};

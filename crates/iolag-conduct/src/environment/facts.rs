@@ -12,6 +12,9 @@
 //! client: lustre      2.15.3                             version of a client module that is loaded
 //! daemons             nscd sssd                          resolvers and directory services that run
 //! name-service: passwd  files sss                        line of /etc/nsswitch.conf
+//! server-kind         s3                                 of a server, instead of those of a file system
+//! server-software     versitygw                          as it calls itself
+//! server-protection   TLSv1_3                            if the connection is protected
 //! ```
 //! Not among them is what changes by itself: free space, load, process ids, mount ids, the client's own address and ports.
 //! Whatever cannot be found out is absent, and its coming and going is a change like another.
@@ -22,7 +25,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use iolag_backend::Target;
 use iolag_model::FileSystem;
+
+use crate::contact::greeting::{ServerFacts, greet_here};
 
 use super::{file_system, file_system_kinds, machine, read_at_most, read_line};
 
@@ -57,6 +63,16 @@ pub fn facts(target: &Path) -> BTreeMap<String, String> {
     let found = file_system::identify(target, Path::new("/proc"), Path::new("/sys"));
     facts.extend(facts_of_file_system(&found));
     facts.extend(target.canonicalize().ok().map(|path| ("directory".to_owned(), path.display().to_string())));
+    facts
+}
+
+/// The facts that hold for a server now; none if it does not say what it is. Takes as long as the server does.
+pub fn facts_of_server(target: &Target) -> BTreeMap<String, String> {
+    let Ok(Some(ServerFacts { record, .. })) = greet_here(target) else { return BTreeMap::new() };
+    let mut facts = facts_of_host(Path::new("/proc"), Path::new("/sys"), Path::new("/etc"));
+    facts.insert("server-kind".to_owned(), target.kind().to_owned());
+    let told = [("server-software", record.software), ("server-protection", record.protection)];
+    facts.extend(told.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
     facts
 }
 

@@ -88,15 +88,22 @@ pub enum TargetState {
 pub struct TargetStatus {
     /// Its name, as its series have it.
     pub name: String,
-    /// Where its file system is mounted, or was; empty if nobody knows.
+    /// Where its file system is mounted, or was; empty if nobody knows, and of a server.
     pub mount_point: String,
-    /// The type of that file system: ext4, nfs4, fuse.sshfs; empty if nobody knows.
+    /// The type of that file system: ext4, nfs4, fuse.sshfs; empty if nobody knows. Of a server its kind: s3, postgres.
     pub kind: String,
     /// How it is.
     pub state: TargetState,
     /// Since when it does not answer, or is not mounted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<WallTime>,
+}
+
+impl TargetStatus {
+    /// Whether it is a server, which lies on no mount: of a mount nobody knows the type alone.
+    pub const fn is_server(&self) -> bool {
+        self.mount_point.is_empty() && !self.kind.is_empty()
+    }
 }
 
 /// What a watch is doing right now.

@@ -272,12 +272,16 @@ impl Flight {
         recorded
     }
 
-    /// How its command failed and when, if it said so.
+    /// How its command failed, or what it asked a server, and when, if it said so.
     pub fn failure(&self, whole: Option<&HistorySample>) -> Option<(String, WallTime)> {
-        let sample = whole.filter(|sample| sample.failure == FailureCode::EXIT)?;
+        let sample = whole.filter(|sample| sample.outcome == Outcome::Error)?;
         let said = self.stamps.said()?;
         let at = sample.start.after(sample.duration_ns);
-        Some((Evidence::text_of_failure(sample.exit_status, &said), at))
+        let text = match sample.failure {
+            FailureCode::EXIT => Evidence::text_of_failure(sample.exit_status, &said),
+            _ => said,
+        };
+        Some((text, at))
     }
 
     /// What its processes wait in, and what else goes on.

@@ -39,7 +39,7 @@ pub enum Place {
         /// Name of the task's directory in it.
         task: String,
     },
-    /// Nowhere in particular: a covariate belongs to the host.
+    /// Nowhere in particular: a covariate belongs to the host, and who asks a server goes there by itself.
     Host,
 }
 

@@ -60,7 +60,9 @@ fn execute(place: &Place, task: Box<dyn ProbeTask>, stamps: &Stamps) {
         Ok(opened) => opened,
         Err(error) => return recorder.failed(&error),
     };
-    recorder.opened(mount_number(opened.as_fd()), origin);
+    // Only what is below a target tells where that lies.
+    let mount = matches!(place, Place::Below { .. }).then(|| mount_number(opened.as_fd())).flatten();
+    recorder.opened(mount, origin);
     prepare_and_perform(opened.as_fd(), task, &mut recorder);
 }
 

@@ -17,8 +17,8 @@ use crate::run::outstanding::Outstanding;
 use crate::targets::circumstances::Circumstances;
 use crate::targets::lookups::{Patience, Reason, Silent};
 use crate::{
-    Action, Callbacks, Configurations, Deadlines, FirstContact, MountKey, Place, ProbeState, Recall,
-    Recollection, Round, Slot, Subject, WatchIdentity, WatchPlan, skipped,
+    Action, Callbacks, Configurations, Deadlines, FirstContact, Location, MountKey, Place, ProbeState,
+    Recall, Recollection, Round, Slot, Subject, WatchIdentity, WatchPlan, skipped,
 };
 
 /// A plan that is carried out.
@@ -159,8 +159,11 @@ impl<'a> Probing<'a> {
                 let task = &planned.tasks[task];
                 let mount_point = mounts.required(target).map(Path::to_owned);
                 let (host, runtime) = (&self.plan.host, &self.plan.runtime_directory);
-                let place = Place::of_task(&planned.directory, host, runtime, &task.name)
-                    .mounted_at(mount_point.as_deref());
+                let place = match &planned.location {
+                    Location::Directory(directory) => Place::of_task(directory, host, runtime, &task.name)
+                        .mounted_at(mount_point.as_deref()),
+                    Location::Server(_) => Place::Host,
+                };
                 let (mount, mount_name) = (mount.clone(), mounts.name_of(target).to_owned());
                 let site = Site { target: Some(target), mount, mount_name, mount_point };
                 (place, task.spec.clone(), site, self.circumstances.key_of(&planned.name))

@@ -23,7 +23,7 @@ const NEVER: MonotonicTime = MonotonicTime(u64::MAX);
 /// How often it is done although the target's mount has not changed.
 const EVERY: Nanoseconds = Nanoseconds::from_seconds(3600);
 
-/// Looks up the facts of a target, in a child.
+/// Looks up the facts of a target, in a child; none of a server that does not say what it is.
 pub(crate) type Facts<'a> = dyn Fn(&WatchTarget) -> BTreeMap<String, String> + 'a;
 
 /// The lookups of all targets.
@@ -299,10 +299,22 @@ fn start(
     let body = || {
         // Only for who looks at the process table.
         let _ = rustix::thread::set_name(c"iolag-facts");
-        if reason != Reason::Routine {
-            canary::ask(&target.directory, mount_point, &mut stamps.recorder(MonotonicClock), now.0);
+        let recorder = &mut stamps.recorder(MonotonicClock);
+        match target.location.directory() {
+            Some(directory) if reason != Reason::Routine => {
+                canary::ask(directory, mount_point, recorder, now.0);
+            }
+            _ => {}
         }
-        serde_json::to_vec(&facts(target)).map_err(|error| error.to_string())
+        let found = facts(target);
+        if target.location.directory().is_none() {
+            // Whoever looks it up greets the server, and a refusal is an answer, too.
+            recorder.prepared();
+        }
+        if found.is_empty() {
+            return Err("nothing was found out".to_owned());
+        }
+        serde_json::to_vec(&found).map_err(|error| error.to_string())
     };
     let worker = Worker::start("facts", now.after(DEADLINE), body).ok()?;
     let mount_point = mount_point.map(Path::to_owned);
@@ -316,7 +328,7 @@ mod tests {
     #[test]
     fn what_is_suspected_is_waited_for_unless_the_watch_ends() {
         let target = WatchTarget {
-            directory: "/scratch".into(),
+            location: crate::Location::Directory("/scratch".into()),
             name: "/scratch".to_owned(),
             kind: iolag_model::SeriesKind::Task,
             mounted: crate::Mounted::Required,

@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::targets::known_mounts::KnownMounts;
-use crate::{MountIdentity, MountKey, MountTable, Mounted, RuntimeDirectory, RuntimeError, WatchTarget};
+use crate::{
+    Location, MountIdentity, MountKey, MountTable, Mounted, RuntimeDirectory, RuntimeError, WatchTarget,
+};
 
 /// The targets of a plan and their mounts.
 #[derive(Debug)]
@@ -21,8 +23,10 @@ pub(crate) struct TargetMounts {
 #[derive(Debug)]
 struct TargetMount {
     name: String,
-    /// As it is written in the plan.
-    directory: PathBuf,
+    /// As it is written in the plan; a server has none, and no mount.
+    directory: Option<PathBuf>,
+    /// What kind of server it is.
+    server: Option<&'static str>,
     key: MountKey,
     mount_name: String,
     /// Where it lies, or else seems to.
@@ -54,10 +58,14 @@ pub fn missing_mounts(runtime: &Path, targets: &[WatchTarget]) -> Vec<Option<Pat
 impl TargetMounts {
     /// Looks the targets up in what is known of them and in the table.
     pub fn new(table: MountTable, mut known: KnownMounts, targets: &[WatchTarget]) -> Self {
-        known.retain(&targets.iter().map(|target| target.directory.as_path()).collect::<Vec<_>>());
+        known.retain(&targets.iter().filter_map(|target| target.location.directory()).collect::<Vec<_>>());
         let unknown = |target: &WatchTarget| TargetMount {
             name: target.name.clone(),
-            directory: target.directory.clone(),
+            directory: target.location.directory().map(Path::to_owned),
+            server: match &target.location {
+                Location::Directory(_) => None,
+                Location::Server(place) => Some(place.target().kind()),
+            },
             key: own_key(&target.name),
             mount_name: target.name.clone(),
             mount: None,
@@ -94,10 +102,14 @@ impl TargetMounts {
         &self.targets[target].mount_name
     }
 
-    /// The mount point of a target and the type of what is mounted there, or was; empty where that is not known.
+    /// The mount point of a target and the type of what is mounted there, or was; empty where that is not known. Of a server the kind.
     pub fn shown(&self, target: usize) -> (String, String) {
         let own = &self.targets[target];
-        if let Some((mount_point, kind)) = self.known.shown(&own.directory) {
+        if let Some(kind) = own.server {
+            return (String::new(), kind.to_owned());
+        }
+        let known = own.directory.as_ref().and_then(|directory| self.known.shown(directory));
+        if let Some((mount_point, kind)) = known {
             return (mount_point.to_string_lossy().into_owned(), kind.to_owned());
         }
         let seems = own.mount.as_ref().filter(|_| own.remembered.is_none());
@@ -157,7 +169,8 @@ impl TargetMounts {
             // The link that led there leads elsewhere now.
             self.targets[target].remembered = None;
         }
-        if self.known.learn(&self.targets[target].directory, &mount) {
+        let Some(directory) = &self.targets[target].directory else { return };
+        if self.known.learn(directory, &mount) {
             self.is_kept = false;
             self.assign();
         }
@@ -166,14 +179,15 @@ impl TargetMounts {
     /// Where the history has seen this target mounted, and what directory it was without symbolic links.
     pub fn remember(&mut self, target: usize, mount_point: &Path, directory: Option<&Path>) {
         let target = &mut self.targets[target];
-        let is_of_it = directory.unwrap_or(&target.directory).starts_with(mount_point);
+        let directory = directory.or(target.directory.as_deref());
+        let is_of_it = directory.is_some_and(|directory| directory.starts_with(mount_point));
         target.remembered = is_of_it.then(|| mount_point.to_owned());
     }
 
     /// Where something has to be mounted for this target: the deepest mount point where it was seen.
     pub fn required(&self, target: usize) -> Option<&Path> {
         let target = &self.targets[target];
-        let known = self.known.mount_point_of(&target.directory);
+        let known = target.directory.as_ref().and_then(|directory| self.known.mount_point_of(directory));
         let remembered = target.remembered.as_deref();
         let is_deeper = |remembered: &&Path| known.is_none_or(|known| remembered.starts_with(known));
         let deepest = remembered.filter(is_deeper).or(known);
@@ -219,7 +233,8 @@ impl TargetMounts {
 
     fn assign(&mut self) {
         for target in &mut self.targets {
-            let known = self.known.mount_of(&target.directory, &self.table);
+            let Some(directory) = &target.directory else { continue };
+            let known = self.known.mount_of(directory, &self.table);
             (target.key, target.mount_name) = match &known {
                 Some(mount) => (
                     MountKey::Device(mount.device.to_string()),
@@ -227,7 +242,7 @@ impl TargetMounts {
                 ),
                 None => (own_key(&target.name), target.name.clone()),
             };
-            target.mount = known.or_else(|| self.table.mount_of(&target.directory));
+            target.mount = known.or_else(|| self.table.mount_of(directory));
         }
     }
 }
@@ -245,7 +260,7 @@ mod tests {
 
     fn mounts_of(proc: &Path, directories: &[&str]) -> TargetMounts {
         let target = |directory: &&str| WatchTarget {
-            directory: directory.into(),
+            location: Location::Directory(directory.into()),
             name: (*directory).to_owned(),
             kind: SeriesKind::Task,
             mounted: Mounted::Required,

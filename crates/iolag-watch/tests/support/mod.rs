@@ -12,9 +12,9 @@ use iolag_model::{
     SeriesKind,
 };
 use iolag_watch::{
-    AtDeadline, Backing, Callbacks, Configurations, FirstContact, Mounted, Place, PlannedTask, Recall,
-    Recollection, RuntimeDirectory, Spool, Watch, WatchIdentity, WatchLimit, WatchObserver, WatchPlan,
-    WatchSummary, WatchTarget,
+    AtDeadline, Backing, Callbacks, Configurations, FirstContact, Location, Mounted, Place, PlannedTask,
+    Recall, Recollection, RuntimeDirectory, Spool, Watch, WatchIdentity, WatchLimit, WatchObserver,
+    WatchPlan, WatchSummary, WatchTarget,
 };
 use iolag_workload::{ProbeTask, TaskSpec, probe_task};
 
@@ -37,8 +37,8 @@ pub fn task(name: &str, spec: TaskSpec, soft: u64, hard: u64) -> PlannedTask {
 }
 
 pub fn target(directory: &Path, name: &str, tasks: Vec<PlannedTask>) -> WatchTarget {
-    let (directory, name) = (directory.to_owned(), name.to_owned());
-    WatchTarget { directory, name, kind: SeriesKind::Task, mounted: Mounted::Required, tasks }
+    let (location, name) = (Location::Directory(directory.to_owned()), name.to_owned());
+    WatchTarget { location, name, kind: SeriesKind::Task, mounted: Mounted::Required, tasks }
 }
 
 /// A scene for watches: a runtime directory that outlives them.

@@ -77,6 +77,7 @@ impl TaskSpec {
             Self::Create { .. } => &["", "unlink"],
             Self::WriteFsync { .. } => &["", "fsync"],
             Self::Echo { .. } => &["", "line"],
+            Self::OnServer { task, .. } => task.part_names(),
             Self::Compile
             | Self::Stat
             | Self::OpenRead { .. }
@@ -99,6 +100,7 @@ impl TaskSpec {
             Self::JobSetUp(_)
             | Self::Shell { .. }
             | Self::Echo { .. }
+            | Self::OnServer { .. }
             | Self::Command { .. }
             | Self::SetUp { .. } => None,
         }
@@ -117,6 +119,7 @@ impl TaskSpec {
                 format!("create {files} of {} in an empty directory", counted(*bytes, "byte", "bytes"))
             }
             Self::Stat => "stat of one file".to_owned(),
+            Self::OnServer { task, .. } => task.describe().to_owned(),
             Self::OpenRead { bytes } => {
                 format!("open, read and close a file of {}", counted(*bytes, "byte", "bytes"))
             }

@@ -14,6 +14,8 @@ mod limits;
 mod probe_task;
 mod probes;
 mod removal;
+mod server_place;
+mod server_task;
 mod session;
 
 pub use cp::Cp;
@@ -23,6 +25,8 @@ pub use launching::inheritance::{allow_core_dumps, become_a_users_program, withh
 pub use limits::{TaskLimit, TaskLimits};
 pub use probe_task::{PartEnding, PartRecorder, ProbeTask, TaskError, TaskOutput, TaskSpec};
 pub use removal::remove_probe_files;
+pub use server_place::ServerPlace;
+pub use server_task::ServerTask;
 pub use session::{TaskOptions, TaskSession};
 
 use probes::command::CommandTask;
@@ -30,6 +34,7 @@ use probes::compile::CompileTask;
 use probes::files::{CreateTask, OpenReadTask, StatTask, WriteFsyncTask};
 use probes::job::JobSetUpTask;
 use probes::list::ListTask;
+use probes::server::ServerProbe;
 use probes::shell::{EchoTask, ShellTask};
 
 /// The task of a probe. `seed` chooses what is written.
@@ -46,6 +51,7 @@ pub fn probe_task(spec: &TaskSpec, seed: u64) -> Box<dyn ProbeTask> {
         TaskSpec::Command { command, output } => Box::new(CommandTask::new(command, *output)),
         TaskSpec::SetUp { command } => Box::new(CommandTask::that_sets_up(command)),
         TaskSpec::JobSetUp(spec) => Box::new(JobSetUpTask::new(spec, seed)),
+        TaskSpec::OnServer { place, task } => Box::new(ServerProbe::new(place, *task)),
         TaskSpec::Shell { program } => Box::new(ShellTask::new(program)),
         TaskSpec::Echo { program } => Box::new(EchoTask::new(program)),
     }

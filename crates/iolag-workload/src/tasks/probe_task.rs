@@ -10,9 +10,11 @@ use std::path::PathBuf;
 use iolag_model::{FailureCode, Nanoseconds, SetUpSpec};
 
 use super::limits::TaskLimit;
+use super::server_place::ServerPlace;
+use super::server_task::ServerTask;
 
 /// Which task, and how large. Sizes are those of study 000 by default.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum TaskSpec {
     /// Compile and link a program of about 90 lines.
     Compile,
@@ -60,6 +62,13 @@ pub enum TaskSpec {
         command: Vec<String>,
         /// Where its output goes.
         output: TaskOutput,
+    },
+    /// A request to a server.
+    OnServer {
+        /// Which server, and where in it.
+        place: ServerPlace,
+        /// What is asked.
+        task: ServerTask,
     },
     /// A command of the user's that brings something into place: what it leaves running stays, if it succeeds. Its output is dropped.
     SetUp {

@@ -9,15 +9,15 @@ use iolag_model::{Nanoseconds, parse_count};
 
 use crate::args::history::parse_place;
 use crate::args::options::{Launch, RunOptions};
-use crate::args::values::target::{DirectoryParser, PlaceParser};
+use crate::args::values::target::{PlaceParser, from_root};
 use crate::args::values::{parse_file, parse_period};
 
 /// `iolag watch`.
 #[derive(Debug, Args)]
 pub struct Watch {
-    /// Directories to watch [default: those of the configuration, else the home directory]
-    #[arg(value_name = "DIR", value_parser = DirectoryParser.try_map(std::path::absolute))]
-    pub directories: Vec<PathBuf>,
+    /// Directories and URLs of servers to watch [default: those of the configuration, else the home directory]
+    #[arg(value_name = "DIR|URL", value_parser = PlaceParser.map(from_root))]
+    pub targets: Vec<Target>,
     /// Configuration file; --print-config shows what it may say
     #[arg(short = 'c', long = "config", value_name = "FILE", value_parser = parse_file)]
     pub configuration: Option<PathBuf>,
@@ -45,7 +45,7 @@ pub struct Watch {
     /// Show what the running watch does: probes in flight with their age, last values, outages
     #[arg(long, conflicts_with_all = ["once", "rounds", "remove"])]
     pub status: bool,
-    /// Remove what watching with this history made in the directories
+    /// Remove what watching with this history made in the directories and on the servers
     #[arg(long, conflicts_with_all = ["once", "rounds"])]
     pub remove: bool,
     /// Print a commented configuration file with every default

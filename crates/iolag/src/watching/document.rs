@@ -3,8 +3,9 @@
 //! Invariant: the printed file ([`PRINTED`]) is the only place where defaults are stated. A user's file is laid over it.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use iolag_backend::Target;
 use iolag_store::history::{check_place, is_path};
 use iolag_watch::Mounted;
 use iolag_workload::TaskOutput;
@@ -47,7 +48,8 @@ pub struct Document {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TargetTable {
-    pub directory: Text,
+    pub directory: Option<Text>,
+    pub url: Option<Text>,
     pub name: Option<Text>,
     pub mounted: Option<Text>,
     pub tasks: Option<Vec<Text>>,
@@ -125,6 +127,31 @@ impl Document {
 }
 
 impl TargetTable {
+    /// Where it is: a directory from `/` on, or a server.
+    pub fn target(&self, source: &Source<'_>) -> Result<Target, DocumentError> {
+        match (&self.directory, &self.url) {
+            (Some(directory), None) if directory.get_ref().starts_with('/') => {
+                Ok(PathBuf::from(directory.get_ref()).into())
+            }
+            (Some(directory), None) => Err(source
+                .error(directory, "expected the path of a directory from / on, for example /scratch/me")),
+            (None, Some(url)) => match Target::parse(url.get_ref()) {
+                Ok(target) if target.is_server() => Ok(target),
+                Ok(_) => {
+                    Err(source.error(url, "expected the URL of a server, for example s3://bucket/prefix"))
+                }
+                Err(error) => Err(source.error(url, error.to_string())),
+            },
+            (Some(_), Some(url)) => Err(source.error(url, "a target has a directory or a URL, not both")),
+            (None, None) => Err(source.nothing("a [[target]] has neither a directory nor a url".to_owned())),
+        }
+    }
+
+    /// Where that is written.
+    pub fn place(&self) -> std::ops::Range<usize> {
+        self.directory.as_ref().or(self.url.as_ref()).map_or(0..0, Spanned::span)
+    }
+
     pub fn mounted(&self, source: &Source<'_>) -> Result<Mounted, DocumentError> {
         let Some(text) = &self.mounted else { return Ok(Mounted::Required) };
         match text.get_ref().as_str() {
@@ -173,7 +200,7 @@ mod tests {
             .map(|line| format!("{line}\n"))
             .collect();
         let all = Document::parse("all", &uncommented).unwrap();
-        assert_eq!(all.target.len(), 1);
+        assert_eq!(all.target.len(), 2);
         assert_eq!(all.covariate[0].name.get_ref(), "jobs");
         assert!(all.history.is_some() && all.runtime.is_some() && all.textfile.is_some());
         assert!(all.task.keys().any(|name| name.get_ref() == "project-status"));
@@ -193,7 +220,6 @@ mod tests {
             error("\n\ncontrol = \"yes\"")
         );
         assert!(error("every = \n").starts_with("iolag.toml:1: "));
-        assert!(error("[[target]]\nname = \"x\"\n").contains("missing field `directory`"));
         assert!(error("\nhistory = \"\"").starts_with("iolag.toml:2: expected the path of a file"));
         let mistyped = error("\nhistory = \"mysql://me:Geheim@db/x\"");
         assert!(mistyped.starts_with("iolag.toml:2: mysql://… does not name a history"), "{mistyped}");

@@ -87,7 +87,7 @@ mod tests {
     fn facts(text: &str) -> Result<Vec<PlannedFact>, String> {
         let wishes = Wishes {
             host: "node".into(),
-            directories: vec!["/home/me".into()],
+            targets: vec![PathBuf::from("/home/me").into()],
             tasks: Vec::new(),
             every: None,
             home: None,

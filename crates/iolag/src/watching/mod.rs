@@ -5,6 +5,7 @@ mod facts;
 mod places;
 mod plan;
 mod programs;
+mod servers;
 mod tasks;
 
 pub use document::{Document, PRINTED};

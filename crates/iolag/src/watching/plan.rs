@@ -1,14 +1,15 @@
 //! From a document and what was typed to a plan.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use iolag_backend::{Target, redact};
 use iolag_model::{Nanoseconds, SeriesKind, parse_duration};
-use iolag_watch::{AtDeadline, Mounted, PlannedCovariate, PlannedTask, WatchPlan, WatchTarget};
+use iolag_watch::{AtDeadline, Location, Mounted, PlannedCovariate, PlannedTask, WatchPlan, WatchTarget};
 use iolag_workload::TaskSpec;
 use toml::Spanned;
 
-use super::document::{CovariateTable, Document, PRINTED};
+use super::document::{CovariateTable, Document, PRINTED, TargetTable};
 use crate::documents::{DocumentError, SHORTEST, Source, Text, command_of};
 use crate::output::printable;
 
@@ -22,8 +23,8 @@ const COVARIATE_DEADLINE: Nanoseconds = Nanoseconds::from_seconds(10);
 pub struct Wishes {
     /// The machine's name.
     pub host: String,
-    /// Directories on the command line, absolute; they replace the file's.
-    pub directories: Vec<PathBuf>,
+    /// Targets on the command line, directories absolute; they replace the file's.
+    pub targets: Vec<Target>,
     /// Tasks on the command line; they replace every target's.
     pub tasks: Vec<String>,
     /// Period on the command line.
@@ -59,7 +60,7 @@ pub(super) struct Planning<'a> {
 
 /// When a probe is looked at and ended.
 #[derive(Debug, Clone, Copy)]
-struct Limits {
+pub(super) struct Limits {
     soft_deadline: Nanoseconds,
     deadline: Nanoseconds,
     at_deadline: AtDeadline,
@@ -73,7 +74,7 @@ impl Planning<'_> {
         };
         let jitter = self.length_or_zero(self.own.jitter.as_ref(), self.usual.jitter.as_ref())?;
         let limits = self.limits()?;
-        for name in self.own.task.keys() {
+        for name in self.own.task.keys().filter(|name| !self.is_of_servers_only(name)) {
             self.task(name, limits)?;
         }
         let mut targets = self.targets(limits)?;
@@ -125,31 +126,26 @@ impl Planning<'_> {
 
     fn targets(&self, limits: Limits) -> Result<Vec<WatchTarget>, DocumentError> {
         let mut targets = Vec::new();
-        if !self.wishes.directories.is_empty() || self.own.target.is_empty() {
-            let directories = match &self.wishes.directories[..] {
-                [] => self.wishes.home.clone().into_iter().collect(),
+        if !self.wishes.targets.is_empty() || self.own.target.is_empty() {
+            let named = match &self.wishes.targets[..] {
+                [] => self.wishes.home.clone().map(Target::from).into_iter().collect(),
                 named => named.to_vec(),
             };
-            for directory in directories {
-                let name = printable(&directory.display().to_string());
-                targets.push(self.target(directory, name, None, limits)?);
+            for target in named {
+                let name = printable(&name_of(&target));
+                targets.push(self.target(target, name, None, limits)?);
             }
         } else {
             for table in &self.own.target {
-                let directory = PathBuf::from(table.directory.get_ref());
-                if !directory.is_absolute() {
-                    return Err(self.source.error(
-                        &table.directory,
-                        "expected the path of a directory from / on, for example /scratch/me",
-                    ));
-                }
-                let name = table.name.as_ref().unwrap_or(&table.directory).get_ref();
-                let target = self.target(directory, printable(name), table.tasks.as_deref(), limits)?;
+                let target = table.target(&self.source)?;
+                let name =
+                    table.name.as_ref().map_or_else(|| name_of(&target), |name| redact(name.get_ref()));
+                let target = self.target(target, printable(&name), table.tasks.as_deref(), limits)?;
                 targets.push(WatchTarget { mounted: table.mounted(&self.source)?, ..target });
             }
         }
         for (index, target) in targets.iter().enumerate() {
-            let place = || self.own.target.get(index).map_or(0..0, |table| table.directory.span());
+            let place = || self.own.target.get(index).map_or(0..0, TargetTable::place);
             if target.name.is_empty() || target.name == CONTROL {
                 let message = format!(
                     "{:?} is no name for a target: {CONTROL:?} is the control's, and a name is not empty",
@@ -158,13 +154,12 @@ impl Planning<'_> {
                 return Err(DocumentError::at(self.source.file, self.source.text, place(), message));
             }
             let is_twice =
-                |other: &WatchTarget| other.name == target.name || other.directory == target.directory;
+                |other: &WatchTarget| other.name == target.name || other.location == target.location;
             if targets[..index].iter().any(is_twice) {
-                let is_typed = !self.wishes.directories.is_empty();
+                let is_typed = !self.wishes.targets.is_empty();
                 let file = if is_typed { "" } else { self.source.file };
-                let place = self.own.target.get(index).map_or(0..0, |table| table.directory.span());
                 let message = format!("the target {} is named twice; give each directory once", target.name);
-                return Err(DocumentError::at(file, self.source.text, place, message));
+                return Err(DocumentError::at(file, self.source.text, place(), message));
             }
         }
         Ok(targets)
@@ -172,11 +167,14 @@ impl Planning<'_> {
 
     fn target(
         &self,
-        directory: PathBuf,
+        target: Target,
         name: String,
         tasks: Option<&[Text]>,
         limits: Limits,
     ) -> Result<WatchTarget, DocumentError> {
+        let Some(directory) = target.directory().map(Path::to_owned) else {
+            return self.server(target, name, tasks, limits);
+        };
         let typed: Vec<Text> =
             self.wishes.tasks.iter().map(|name| Spanned::new(0..0, name.clone())).collect();
         let tasks = match (&typed[..], tasks) {
@@ -198,26 +196,38 @@ impl Planning<'_> {
             }
         }
         let tasks = tasks.iter().map(|name| planning.task(name, limits)).collect::<Result<Vec<_>, _>>()?;
-        Ok(WatchTarget { directory, name, kind: SeriesKind::Task, mounted: Mounted::Required, tasks })
+        let location = Location::Directory(directory);
+        Ok(WatchTarget { location, name, kind: SeriesKind::Task, mounted: Mounted::Required, tasks })
     }
 
-    /// The tasks of all targets together, on the host's memory; but no commands: nobody knows what they touch.
+    /// The tasks of all targets together, on the host's memory; but no commands, since nobody knows what they touch, and no requests.
     fn control(&self, targets: &[WatchTarget]) -> WatchTarget {
         let mut tasks: Vec<PlannedTask> = Vec::new();
         for task in targets.iter().flat_map(|target| &target.tasks) {
-            let is_command = matches!(task.spec, TaskSpec::Command { .. });
-            if !is_command && tasks.iter().all(|known| known.name != task.name) {
+            let is_elsewhere = matches!(task.spec, TaskSpec::Command { .. } | TaskSpec::OnServer { .. });
+            if !is_elsewhere && tasks.iter().all(|known| known.name != task.name) {
                 tasks.push(task.clone());
             }
         }
-        let directory = self.wishes.control.clone();
+        let location = Location::Directory(self.wishes.control.clone());
         let name = CONTROL.to_owned();
-        WatchTarget { directory, name, kind: SeriesKind::Control, mounted: Mounted::Any, tasks }
+        WatchTarget { location, name, kind: SeriesKind::Control, mounted: Mounted::Any, tasks }
     }
 
     fn task(&self, name: &Text, limits: Limits) -> Result<PlannedTask, DocumentError> {
         let own = self.own.task.get(name.get_ref().as_str()).cloned().unwrap_or_default();
         let usual = self.usual.task.get(name.get_ref().as_str()).cloned().unwrap_or_default();
+        self.planned(name.get_ref(), self.spec(name, &own, &usual)?, limits)
+    }
+
+    /// A task with the deadlines that the file gives it.
+    pub(super) fn planned(
+        &self,
+        name: &str,
+        spec: TaskSpec,
+        limits: Limits,
+    ) -> Result<PlannedTask, DocumentError> {
+        let own = self.own.task.get(name).cloned().unwrap_or_default();
         let deadline = own.deadline.as_ref().map(|text| self.source.duration(text)).transpose()?;
         let soft_deadline = own.soft_deadline.as_ref().map(|text| self.source.duration(text)).transpose()?;
         let own_limits = Limits {
@@ -227,8 +237,8 @@ impl Planning<'_> {
         };
         self.refuse_reversed(own_limits, own.deadline.as_ref().or(own.soft_deadline.as_ref()))?;
         Ok(PlannedTask {
-            name: name.get_ref().clone(),
-            spec: self.spec(name, &own, &usual)?,
+            name: name.to_owned(),
+            spec,
             soft_deadline: own_limits.soft_deadline,
             deadline: own_limits.deadline,
             at_deadline: own_limits.at_deadline,
@@ -300,6 +310,11 @@ impl Planning<'_> {
     }
 }
 
+/// How a target is called in the history if nobody says so: secrets removed.
+fn name_of(target: &Target) -> String {
+    target.directory().map_or_else(|| target.to_string(), |path| path.display().to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -308,7 +323,7 @@ mod tests {
     fn wishes() -> Wishes {
         Wishes {
             host: "node".into(),
-            directories: vec!["/home/me".into()],
+            targets: vec![PathBuf::from("/home/me").into()],
             tasks: Vec::new(),
             every: None,
             home: Some("/home/me".into()),
@@ -342,10 +357,7 @@ mod tests {
         for name in TaskSpec::builtin_names() {
             let text = format!("tasks = [{name:?}]");
             let spec = plan("f", &text, &wishes()).unwrap().targets[0].tasks[0].spec.clone();
-            assert_eq!(
-                spec,
-                TaskSpec::from_name(name).unwrap().with_shell(std::path::Path::new("/bin/bash"))
-            );
+            assert_eq!(spec, TaskSpec::from_name(name).unwrap().with_shell(Path::new("/bin/bash")));
         }
     }
 
@@ -354,7 +366,7 @@ mod tests {
         let text = "every = \"10s\"\njitter = \"0\"\ncontrol = false\n[[target]]\ndirectory = \"/scratch\"\ntasks = [\"create\", \"status\"]\n\
                     [task.create]\nfiles = 20\ndeadline = \"5m\"\nat-deadline = \"wait\"\n[task.status]\ncommand = [\"git\", \"status\"]\noutput = \"terminal\"\n\
                     [[covariate]]\nname = \"jobs\"\ncommand = [\"git\", \"x\"]\nunit = \"jobs\"\n";
-        let plan = plan("f", text, &Wishes { directories: Vec::new(), ..wishes() }).unwrap();
+        let plan = plan("f", text, &Wishes { targets: Vec::new(), ..wishes() }).unwrap();
         assert_eq!((plan.period, plan.jitter), (Nanoseconds::from_seconds(10), Nanoseconds::ZERO));
         assert_eq!(plan.targets.len(), 1);
         let [create, status] = &plan.targets[0].tasks[..] else { panic!("{plan:?}") };
@@ -418,7 +430,7 @@ mod tests {
         let typed = Wishes { tasks: vec!["lst".into()], ..wishes() };
         assert!(plan("f", "every = \"1m\"", &typed).unwrap_err().to_string().starts_with("there is no task"));
         assert!(plan("", "", &typed).unwrap_err().to_string().starts_with("there is no task \"lst\""));
-        let wishes = Wishes { directories: Vec::new(), ..wishes() };
+        let wishes = Wishes { targets: Vec::new(), ..wishes() };
         let twice = "[[target]]\ndirectory = \"/a\"\n[[target]]\ndirectory = \"/a\"\n";
         assert!(
             plan("f", twice, &wishes)
@@ -426,7 +438,8 @@ mod tests {
                 .to_string()
                 .starts_with("f:4: the target /a is named twice")
         );
-        let typed = Wishes { directories: vec!["/b".into(), "/b".into()], ..wishes.clone() };
+        let twice_typed = ["/b", "/b"].map(|path| Target::from(PathBuf::from(path))).to_vec();
+        let typed = Wishes { targets: twice_typed, ..wishes.clone() };
         assert!(
             plan("f", twice, &typed).unwrap_err().to_string().starts_with("the target /b is named twice")
         );

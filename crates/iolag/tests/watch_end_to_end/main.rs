@@ -14,4 +14,5 @@ mod guest;
 mod hanging;
 mod nothing_lost;
 mod pinging;
+mod servers;
 mod start_to_end;

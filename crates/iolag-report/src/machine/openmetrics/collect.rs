@@ -97,7 +97,9 @@ fn targets<'a>(exposition: &Exposition<'a>) -> Vec<Family<'a>> {
         }
         let is_silent = matches!(target.state, TargetState::NoAnswer | TargetState::NotMounted);
         answers.push(labels.clone(), one(!is_silent));
-        mounted.push(labels.clone(), one(target.state != TargetState::NotMounted));
+        if !target.is_server() {
+            mounted.push(labels.clone(), one(target.state != TargetState::NotMounted));
+        }
         let age = target.since.map_or(Nanoseconds::ZERO, |since| status.wall(exposition.now).since(since));
         lasts.push(labels.clone(), SampleValue::Number(age.as_seconds()));
         begin = begin.number(&labels, target.since.map(WallTime::as_seconds));

@@ -22,7 +22,7 @@ impl Page<'_> {
         }
         let lines: String =
             self.analysis.outages.iter().map(|outage| self.item(2, &self.outage(outage))).collect();
-        self.heading("Outages", "mounts that did not answer, or were not mounted; UTC")
+        self.heading("Outages", "places that did not answer, or were not mounted; UTC")
             + &self.colour.paint(Tone::Serious, lines.trim_end())
             + "\n"
     }

@@ -40,6 +40,12 @@ impl TypedValueParser for PlaceParser {
     }
 }
 
+/// A directory from `/` on, whatever the current directory is later.
+pub(crate) fn from_root(target: Target) -> Target {
+    let directory = target.directory().and_then(|directory| std::path::absolute(directory).ok());
+    directory.map_or(target, Target::from)
+}
+
 /// Understands directories to measure in. What would be said of a URL later, as of a directory that is not there, would repeat its
 /// password.
 #[derive(Clone)]

@@ -1,4 +1,4 @@
-//! First contact: before a watch begins somebody goes to each of its directories.
+//! First contact: before a watch begins somebody goes to each of its directories and servers.
 //!
 //! What was typed wrongly is refused then, and where each directory truly lies is known before the first probe. At most one process
 //! goes to a mount at a time, as far as it is known which mount that is; one that does not come back is handed to the watch, which
@@ -7,10 +7,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use iolag_conduct::{Contact, Failure, contact_all, reach};
+use iolag_conduct::{Contact, Failure, contact_all, greet_here, reach};
 use iolag_model::{Clock, MonotonicClock, Nanoseconds, ProbeStatus, SeriesKind};
 use iolag_watch::{
-    FirstContact, MountKey, PublishedStatus, WatchPlan, missing_mounts, mount_keys, read_status,
+    FirstContact, Location, MountKey, PublishedStatus, WatchPlan, missing_mounts, mount_keys, read_status,
 };
 
 use crate::watching::Places;
@@ -102,7 +102,10 @@ fn contact_in_turn(
 /// # Errors
 /// If no process can be made, or the user does not want to wait.
 fn contact_targets(plan: &WatchPlan, targets: &[usize]) -> Result<Vec<(usize, Contact<Reached>)>, Failure> {
-    let reach = |target: &usize| reach(&plan.targets[*target].directory);
+    let reach = |target: &usize| match &plan.targets[*target].location {
+        Location::Directory(directory) => reach(directory),
+        Location::Server(place) => greet_here(place.target()).map(|_| None),
+    };
     let answers = contact_all("scout", targets, FIRST_CONTACT, reach)?;
     Ok(targets.iter().copied().zip(answers).collect())
 }

@@ -17,10 +17,10 @@ use iolag_keeper::Signals;
 use iolag_model::{Anchor, HistoryRecord, Nanoseconds, SeriesKind, counted};
 use iolag_store::history::{Access, open_history};
 use iolag_watch::{
-    Callbacks, FirstContact, Place, RuntimeDirectory, RuntimeError, Spool, Watch as Watching, WatchEnd,
-    WatchIdentity, WatchLimit, WatchPlan, WatchSummary, WatchTarget,
+    Callbacks, FirstContact, Location, Place, RuntimeDirectory, RuntimeError, Spool, Watch as Watching,
+    WatchEnd, WatchIdentity, WatchLimit, WatchPlan, WatchSummary, WatchTarget,
 };
-use iolag_workload::{TaskSpec, probe_task, remove_probe_files};
+use iolag_workload::{ServerTask, TaskSpec, probe_task, remove_probe_files};
 
 use self::prepare::{
     OtherPlace, Prepared, hold_runtime, open_runtime, open_the_history, prepare, read_file, recall,
@@ -34,7 +34,7 @@ use crate::commands::{store_of, typed};
 use crate::documents::DEADLINE;
 use crate::output;
 use crate::watching::{PRINTED, Places, ProcessOrigin};
-use iolag_conduct::environment::facts::facts;
+use iolag_conduct::environment::facts::{facts, facts_of_server};
 
 /// Runs the command.
 ///
@@ -180,8 +180,13 @@ fn watch(
         Ok(())
     };
     let look_up = |target: &WatchTarget| {
-        let mut all = facts(&target.directory);
-        all.extend(prepared.site_facts.look_up());
+        let mut all = match &target.location {
+            Location::Directory(directory) => facts(directory),
+            Location::Server(place) => facts_of_server(place.target()),
+        };
+        if !all.is_empty() {
+            all.extend(prepared.site_facts.look_up());
+        }
         all
     };
     let recall = || recall(prepared).map_err(Unopened::sentence);
@@ -242,7 +247,10 @@ fn announcement(options: &Watch, prepared: &Prepared) -> String {
     format!(
         "watching {when}: {}; a round makes and removes {} with {}; history in {}",
         what.join(", "),
-        counted(files, "file", "files"),
+        match plan.targets.iter().any(|target| target.location.directory().is_none()) {
+            true => counted(files, "file or object", "files and objects"),
+            false => counted(files, "file", "files"),
+        },
         iolag_model::format_bytes(bytes),
         prepared.places.shown_history()
     )
@@ -258,6 +266,7 @@ fn written_per_round(plan: &WatchPlan) -> (u64, u64) {
             TaskSpec::Create { files, bytes } => (u64::from(*files), u64::from(*files) * bytes),
             TaskSpec::WriteFsync { bytes } => (1, *bytes),
             TaskSpec::Compile => (1, COMPILED_BYTES),
+            TaskSpec::OnServer { task: ServerTask::Create, place } => (1, place.object_bytes()),
             _ => (0, 0),
         };
         (files + more_files, bytes + more_bytes)
@@ -305,7 +314,7 @@ fn remove(prepared: Prepared) -> Result<ExitCode, Failure> {
     let name = Place::watch_name(&plan.host, &plan.runtime_directory);
     let (left_alone, asked): (Vec<_>, Vec<_>) =
         plan.targets.iter().enumerate().partition(|(index, _)| silent.contains(index));
-    let answers = ask_all("clean-up", &asked, DEADLINE, |(_, target)| remove_here(&target.directory, &name))?;
+    let answers = ask_all("clean-up", &asked, DEADLINE, |(_, target)| remove_here(&target.location, &name))?;
     let mut code = ExitCode::Fine;
     for (_, target) in left_alone {
         code = ExitCode::Incomplete;
@@ -337,11 +346,14 @@ fn running(places: &Places, process: Option<u32>) -> String {
     format!("a watch with the history {history} is running{process}: stop it before what it made is removed")
 }
 
-fn remove_here(directory: &Path, name: &str) -> Result<Vec<String>, String> {
-    // The control's directory vanishes with the boot.
-    if !directory.exists() {
-        return Ok(Vec::new());
-    }
-    let left = remove_probe_files(directory, name).map_err(|error| error.to_string())?;
+fn remove_here(location: &Location, name: &str) -> Result<Vec<String>, String> {
+    let left = match location {
+        // The control's directory vanishes with the boot.
+        Location::Directory(directory) if !directory.exists() => return Ok(Vec::new()),
+        Location::Directory(directory) => {
+            remove_probe_files(directory, name).map_err(|error| error.to_string())?
+        }
+        Location::Server(place) => place.remove().map_err(|error| error.to_string())?,
+    };
     Ok(left.into_iter().map(|left| format!("{} is left: {}", left.path, left.reason)).collect())
 }

@@ -136,14 +136,16 @@ pub fn prepare(options: &Watch, file: Option<&Path>, origin: &ProcessOrigin) -> 
     let wishes = wishes(options, &document, &places, variable)?;
     let plan = plan(&configuration.name, &configuration.text, &wishes).map_err(Failure::usage)?;
     if plan.targets.iter().all(|target| target.kind == SeriesKind::Control) {
-        return Err(Failure::usage("there is nothing to watch: name a directory, or set HOME"));
+        return Err(Failure::usage(
+            "there is nothing to watch: name a directory or the URL of a server, or set HOME",
+        ));
     }
     let site_facts = SiteFacts::new(&plan.facts)?;
     let textfile = options.textfile.clone().or_else(|| in_file(&document.textfile).map(PathBuf::from));
     let textfile = textfile.map(|path| Textfile::new(path, &places.runtime, &plan.host)).transpose();
     let textfile = textfile.map_err(Failure::usage)?;
     // Last of all: who goes there and does not come back is the watch's to look after.
-    let mut contacts = look_at_targets(&plan, &places, !options.directories.is_empty())?;
+    let mut contacts = look_at_targets(&plan, &places, !options.targets.is_empty())?;
     contacts.notices.extend(configuration.exposure(&document));
     Ok(Prepared {
         plan,
@@ -205,7 +207,7 @@ fn wishes(
     let shell = variable("SHELL").map(PathBuf::from).filter(|shell| shell.is_absolute());
     Ok(Wishes {
         host: iolag_store::host_name(),
-        directories: options.directories.clone(),
+        targets: options.targets.clone(),
         tasks: options.tasks.clone(),
         every: options.every,
         home: variable("HOME").map(PathBuf::from),

@@ -153,16 +153,16 @@ fn what_is_no_directory_is_told_with_the_command_that_measures_it() {
 }
 
 #[test]
-fn a_url_is_no_directory_and_its_password_is_not_repeated() {
+fn a_url_that_is_refused_is_told_without_its_password() {
     let user = User::new();
     for command in [
         &["check", "s3://me:hunter2@host/b"][..],
-        &["ping", "postgres://me:hunter2@host/b", "-n", "1"],
-        &["watch", "s3://me:hunter2@host/b", "--once"],
+        &["ping", "mysql://me:hunter2@host/b", "-n", "1"],
+        &["watch", "mysql://me:hunter2@host/b", "--once"],
     ] {
         let refused = user.iolag(command);
         assert_eq!((refused.code, refused.output.as_str()), (2, ""), "{refused:?}");
-        assert!(refused.errors.contains("://me:***@host/b\" is no directory"), "{refused:?}");
+        assert!(refused.errors.contains("://me:***@host/b\""), "{refused:?}");
         assert!(!refused.errors.contains("hunter2"), "{refused:?}");
     }
     assert!(!user.path("data").exists());

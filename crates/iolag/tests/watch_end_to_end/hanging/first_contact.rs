@@ -138,7 +138,11 @@ fn a_watch_of_nothing_is_refused() {
     let mut command = stage.watch_command(&["--once"]);
     command.env_remove("HOME");
     let done = Running::start(command).finish();
-    assert_refused(&done, 2, &["there is nothing to watch: name a directory, or set HOME"]);
+    assert_refused(
+        &done,
+        2,
+        &["there is nothing to watch: name a directory or the URL of a server, or set HOME"],
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
 //! `iolag ping`, on directories that are quick, slow and full.
 
-mod lines;
+pub(crate) mod lines;
 mod slowly;
