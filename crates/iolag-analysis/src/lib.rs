@@ -30,7 +30,7 @@ pub use run::beside::felt::{Felt, FeltOfRun};
 pub use run::beside::times::TimesAsLong;
 pub use run::check::analysis::{DirectoryAnalysis, analyse_check};
 pub use run::check::partial_create::PartialCreate;
-pub use run::check::rows::KNOWN_ROWS;
+pub use run::check::rows::{KNOWN_ROWS, KNOWN_ROWS_WITH_SERVERS};
 pub use run::check::told_once::{FoundInDirectories, ToldFindings};
 pub use run::check::verdict::{Feeling, Verdict};
 pub use run::clustering::second_reading::Clustering;

@@ -123,6 +123,11 @@ impl Target {
         !matches!(self.innermost, Innermost::Directory(_) | Innermost::Memory)
     }
 
+    /// Whether a text is meant as a server, be it right or wrong: it begins as the name of one.
+    pub fn is_meant_as_server(text: &str) -> bool {
+        text.contains("://") || scheme_of(text).is_some_and(|(scheme, _)| LATER.contains(&scheme))
+    }
+
     /// What the kind of target does: wrappers change nothing of that.
     pub const fn semantics(&self) -> Semantics {
         match &self.innermost {

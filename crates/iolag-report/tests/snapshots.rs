@@ -4,7 +4,9 @@
 mod scenario;
 
 use iolag_analysis::{RunAnalysis, analyse_check, analyse_metadata};
-use iolag_model::{ClientId, FailureCode, Operation, Outcome, Phase, RunState, Sample, Trust};
+use iolag_model::{
+    ClientId, FailureCode, Operation, Outcome, Phase, RunState, Sample, ServerRecord, TargetIndex, Trust,
+};
 use iolag_report::{
     CheckRows, Colour, check_text, list_text, metadata_text, show_head, write_csv, write_json,
     write_md_workbench,
@@ -37,6 +39,56 @@ fn a_check_of_a_slow_directory_beside_quick_ones_and_memory() {
     let scenario = slow_beside_quick();
     let analysis = analyse_check(&scenario.record, &scenario.by_target());
     insta::assert_snapshot!(check_text(&analysis, CheckRows::Known, 100, Colour::Never));
+}
+
+/// A directory, a bucket, a database that lets nobody in, and a share that stops answering.
+#[test]
+fn a_check_of_servers_beside_a_directory() {
+    let names = [
+        "/scratch",
+        "s3://key:***@bucket/some#endpoint=http://127.0.0.1:7070,style=path",
+        "postgres://me@127.0.0.1/base",
+        "dav://127.0.0.1/share",
+    ];
+    let mut scenario = Scenario::check(&names);
+    for (index, kind, software) in
+        [(1, "s3", Some("VERSITYGW")), (2, "postgres", None), (3, "dav", Some("nginx/1.22.1 (Debian)"))]
+    {
+        let target = &mut scenario.record.targets[index];
+        (target.backend, target.file_system) = (kind.to_owned(), None);
+        let software = software.map(str::to_owned);
+        target.server = software.map(|name| ServerRecord { software: Some(name), ..ServerRecord::default() });
+    }
+    scenario.record.targets[2].failure = Some("28P01: no password; put it into ~/.pgpass".to_owned());
+    let objects = [Operation::Create, Operation::Read, Operation::Stat, Operation::List, Operation::Delete];
+    for (target, around) in [(0, 20_000), (1, 1_500_000), (3, 400_000)] {
+        objects.iter().for_each(|operation| scenario.scatter(target, *operation, 400, around, 0.3));
+    }
+    // The one opening of its session took longer than any of its requests.
+    scenario.add(1, Operation::CallConnect, 155_000_000);
+    scenario.scatter(1, Operation::CallFirstByte, 2_000, 900_000, 0.3);
+    scenario.scatter(0, Operation::TaskList, 40, 1_400_000, 0.3);
+    scenario.scatter(0, Operation::WriteDurably, 400, 2_000_000, 0.3);
+    let hung = scenario.add(3, Operation::Read, 7_000_000_000);
+    *hung = hung.with_outcome(Outcome::Hung, FailureCode::NONE);
+    let analysis = analyse_check(&scenario.record, &scenario.by_target());
+    insta::assert_snapshot!(check_text(&analysis, CheckRows::Known, 100, Colour::Never));
+}
+
+#[test]
+fn the_settings_of_a_server_are_told_only_where_they_tell_it_from_another() {
+    let one = "s3://bucket/some#endpoint=http://one:7070";
+    let [other, elsewhere] = ["s3://bucket/some#endpoint=http://other:7070", "s3://bucket/else#style=path"];
+    let shown = |names: &[&str]| {
+        let mut record = Scenario::check(names).record;
+        record.targets.iter_mut().for_each(|target| target.backend = "s3".to_owned());
+        let all = (0..names.len() as u16).map(|index| record.shown_name(TargetIndex(index)).to_owned());
+        all.collect::<Vec<_>>()
+    };
+    assert_eq!(shown(&[one, elsewhere]), ["s3://bucket/some", "s3://bucket/else"]);
+    assert_eq!(shown(&[one, elsewhere, other]), [one, "s3://bucket/else", other]);
+    let directory = Scenario::check(&["/data/#1"]).record;
+    assert_eq!(directory.shown_name(TargetIndex(0)), "/data/#1");
 }
 
 #[test]
@@ -247,7 +299,7 @@ fn the_control_of_a_check_and_what_was_interrupted_have_names_in_csv() {
     let mut scenario = three_directories();
     let control = scenario.record.targets.len() - 1;
     if let iolag_model::WorkloadSpec::Check(spec) = &mut scenario.record.spec.workload {
-        spec.control = Some(iolag_model::TargetIndex(control as u16));
+        spec.control = Some(TargetIndex(control as u16));
     }
     let mut summaries = scenario.by_target().summaries;
     summaries.retain(|summary| {

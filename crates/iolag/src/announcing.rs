@@ -6,7 +6,7 @@ use iolag_conduct::PlannedPing;
 use iolag_model::{
     CheckSpec, PingProbe, RunRecord, TargetIndex, counted, format_bytes, format_count, one_line,
 };
-use iolag_workload::{Workload, workload};
+use iolag_workload::{Workload, check_bytes_of_servers, workload};
 
 /// Of a check or a bench that is about to begin and will be kept in the store at `root`; a bench works in the directory `working_name`.
 pub fn announcement(record: &RunRecord, root: &Path, working_name: &str) -> Vec<String> {
@@ -102,26 +102,44 @@ fn of_bench(record: &RunRecord, root: &Path, working_name: &str) -> String {
 
 fn of_check(record: &RunRecord, check: &CheckSpec, root: &Path) -> Vec<String> {
     let is_control = |target: TargetIndex| check.control == Some(target);
-    let name = |target: TargetIndex| one_line(&record.targets[usize::from(target.0)].name);
+    let name = |target: TargetIndex| one_line(record.shown_name(target));
     let measured: Vec<TargetIndex> =
         record.clients.iter().map(|client| client.target).filter(|target| !is_control(*target)).collect();
     let names: Vec<String> = measured.iter().map(|target| name(*target)).collect();
-    let directories = measured.len() as u32;
-    let mut sentences = vec![
-        format!(
-            "measuring {} for at most {} in all, first contact and cleaning up included: listing, creating, compiling, single \
-             operations, a short stream",
-            names.join(" and "),
-            check.budget_ns
-        ),
-        format!(
-            "each gets a directory iolag-check-{}: at most {} are written in all, at most {} are there at one time, and \
+    let is_server = |target: &TargetIndex| record.targets[usize::from(target.0)].server.is_some();
+    let servers = measured.iter().copied().filter(is_server).count() as u32;
+    let directories = measured.len() as u32 - servers;
+    let what = match (directories, servers) {
+        (_, 0) => "listing, creating, compiling, single operations, a short stream",
+        (0, _) => "small objects are put, looked at, read, listed and deleted",
+        _ => {
+            "listing, creating, compiling, single operations, a short stream; on servers small objects are put, looked at, read, listed and deleted"
+        }
+    };
+    let mut sentences = vec![format!(
+        "measuring {} for at most {} in all, first contact and cleaning up included: {what}",
+        names.join(" and "),
+        check.budget_ns
+    )];
+    if directories > 0 {
+        let each = if servers > 0 { "each directory" } else { "each" };
+        sentences.push(format!(
+            "{each} gets a directory iolag-check-{}: at most {} are written in all, at most {} are there at one time, and \
              everything is removed again",
             record.id,
             format_bytes(check.bytes_needed(directories)),
             format_bytes(check.bytes_held(directories)),
-        ),
-    ];
+        ));
+    }
+    if servers > 0 {
+        let each = if directories > 0 { "each server" } else { "each" };
+        sentences.push(format!(
+            "{each} gets a working place iolag-check-{}, with one object of {} at a time: at most {} are written in all, and everything is removed again",
+            record.id,
+            format_bytes(check.object_bytes),
+            format_bytes(check_bytes_of_servers(check, servers)),
+        ));
+    }
     sentences.extend(record.remarks.iter().map(|remark| one_line(remark)));
     if let Some(control) = check.control {
         let memory = name(control);

@@ -7,7 +7,7 @@ import { boxesByClient, boxesByPlace } from "./boxes";
 import { histograms, integratedPercent } from "./distributions";
 import { Figure, type FigureContent } from "../figure/figure";
 import { fairness, heatMaps, ratesOverTime } from "./over_time";
-import { LEVELS, levelsOf, parseClients, phasesOf, type Selection } from "./selection";
+import { LEVELS, commonLevel, levelsOf, parseClients, phasesOf, type Selection } from "./selection";
 import { sweeps } from "./sweep";
 import { enliven, enlivenCommand } from "../page/table";
 import { setPrinting } from "../figure/theme";
@@ -34,7 +34,7 @@ function start(report: Report, host: HTMLElement): void {
     host.append(element("p", { class: "nothing" }, "No operation was attempted, so there are no figures."));
     return;
   }
-  const level = levels.find((one) => one === report.proof?.at?.level) ?? levels[0];
+  const level = levels.find((one) => one === report.proof?.at?.level) ?? commonLevel(report, levels) ?? levels[0];
   const selection: Selection = { report, level, phase: phasesOf(report, level)[0] ?? null, clients: null };
   const figures = FIGURES.map(([id, title, make]) => new Figure(id, title, () => make(selection)));
   const refresh = (): void => figures.forEach((figure) => figure.refresh());

@@ -64,6 +64,16 @@ export function levelsOf(report: Report): Level[] {
   return [...levels].sort((left, right) => Number(measured.has(right)) - Number(measured.has(left)));
 }
 
+/** The first of these on which every place was measured that was measured at all: only there all are beside each other. */
+export function commonLevel(report: Report, levels: Level[]): Level | undefined {
+  const places = (level: Level | null): number =>
+    report.figures.runs.reduce((sum, run) => {
+      const measured = run.series.filter((series) => series.level !== "harness" && !BESIDE.has(phaseOf(run, series)));
+      return sum + new Set(measured.filter((series) => level === null || series.level === level).map(({ target }) => target)).size;
+    }, 0);
+  return levels.find((level) => places(level) > 0 && places(level) === places(null));
+}
+
 export function phaseOf(run: RunFigures, series: Series): string | null {
   if (series.part === null) return null;
   if ("phase" in series.part) return series.part.phase;

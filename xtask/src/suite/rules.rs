@@ -94,7 +94,7 @@ const NEVER_AGAIN: &[(&str, &[&str])] = &[
             "remov",
             "prune",
             "clean",
-            "iolag::faults_end_to_end::check_hangs",
+            "iolag::faults_end_to_end::check::hangs",
             "iolag::faults_end_to_end::targets",
             "iolag-backend::lib::posix::tests",
             "iolag-store::lib::directory",

@@ -86,11 +86,22 @@ findings! { $ RunFound, RunFindingKind, whatever_in_run:
     LongCall: Observed { LongCall(LongCall) }
 }
 
-/// A directory does not answer.
+/// A directory or a server does not answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotAnswering {
     /// For so long the first contact has been waiting.
     pub age_ns: Nanoseconds,
+    /// What does not.
+    pub who: Silent,
+}
+
+/// What does not answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Silent {
+    /// A directory.
+    Directory,
+    /// A server that is asked by its own protocol.
+    Server,
 }
 
 /// Something could be measured, but not to the end.

@@ -1,21 +1,22 @@
-//! Conducting a check: first contact with all directories, then one client in each that answers.
+//! Conducting a check: first contact with all directories and servers, then one client in each that answers.
 
 use std::path::PathBuf;
 
+use iolag_backend::Target;
 use iolag_model::{
     CheckSpec, ClientId, ClientRecord, Clock, MonotonicClock, MonotonicTime, Nanoseconds, OnError, OnHang,
     Role, RunRecord, RunSpec, TargetIndex, TargetRecord, WorkloadSpec,
 };
 use iolag_workload::{CheckTurns, Workload, workload};
 
-use crate::check::measurer::{self, CheckAssignment, CheckedDirectory};
+use crate::check::measurer::{self, CheckAssignment, CheckedTarget};
 use crate::check::plan::{Naming, PlannedCheck};
 use crate::check::scouted::{
-    Chosen, Scouted, answering, nothing_to_measure, record_of, target_of, target_record, targets,
+    Chosen, Scouted, answering, nothing_to_measure, record_of_directory, target_of, target_record, targets,
 };
 use crate::contact::memory_place::{memory_place, memory_places};
 use crate::contact::scout::Patience;
-use crate::contact::start::{Found, Keeper, send_scouts};
+use crate::contact::start::{Found, Keeper, send_scouts_everywhere};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::messages::DirectoryFacts;
@@ -26,7 +27,7 @@ use crate::run::interruption::Interruption;
 use crate::run::policy::Policy;
 use crate::run::telling::Attendant;
 
-/// Shared memory per directory: a check takes a few thousand samples a second at most.
+/// Shared memory per client: a check takes a few thousand samples a second at most.
 const RING_BYTES: u64 = 4 << 20;
 
 /// A check that has ended.
@@ -37,7 +38,7 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// How the command is to end; `unmeasured` says whether a directory has no numbers at all.
+    /// How the command is to end; `unmeasured` says whether a target has no numbers at all.
     pub fn code(&self, unmeasured: bool) -> ExitCode {
         let silent = unmeasured || self.targets.iter().any(Scouted::is_silent);
         let is_unusable = |(index, (target, scouted)): &(u16, (&TargetRecord, &Scouted))| {
@@ -67,18 +68,21 @@ pub fn conduct_check(
     // Whoever does not answer may have half of the time; the other half is for those who do.
     let patience = Patience { deadline: plan.deadline, in_all: Nanoseconds(plan.spec.budget_ns.0 / 2) };
     let memory = memory_places();
-    let asked = [plan.directories.as_slice(), &memory].concat();
-    let mut found = send_scouts(keeper, &asked, patience)?;
-    let memory = found.directories.split_off(plan.directories.len());
+    let directories: Vec<PathBuf> =
+        plan.targets.iter().filter_map(Target::directory).map(PathBuf::from).collect();
+    let servers: Vec<Target> = plan.targets.iter().filter(|target| target.is_server()).cloned().collect();
+    let asked = [directories.as_slice(), &memory].concat();
+    let mut found = send_scouts_everywhere(keeper, (&asked, &servers), patience)?;
+    let memory = found.directories.split_off(directories.len());
     found.notices.iter().for_each(|sentence| attendant.say(sentence));
     let left = end.since(MonotonicClock.now());
     let by_default = plan.naming == Naming::Default;
-    let Chosen { targets, left_out } = targets(&plan.spec, &plan.directories, by_default, &found, left)?;
+    let Chosen { targets, left_out } = targets(&plan.spec, &plan.targets, by_default, &found, left)?;
     if answering(&targets).next().is_none() {
         return Err(nothing_to_measure(&targets, &left_out));
     }
-    let devices: Vec<&str> =
-        answering(&targets).map(|(_, known)| known.file_system.device.as_str()).collect();
+    let file_systems = answering(&targets).filter_map(|(_, known)| known.file_system());
+    let devices: Vec<&str> = file_systems.map(|file_system| file_system.device.as_str()).collect();
     let control = memory_place(&memory, plan.spec.bytes_held(1), &devices);
     let mut check = plan.spec.clone();
     check.control = control.map(|_| TargetIndex(targets.len() as u16));
@@ -115,20 +119,21 @@ impl Settled<'_> {
         let measured = clients.len() - usize::from(self.control.is_some());
         let turns = CheckTurns::of_all(now, self.end.since(now), measured as u32);
         let assignment = CheckAssignment {
-            directories: self.checked_directories(&clients, &turns),
+            targets: self.checked_targets(&clients, &turns),
             working_name: working_name.clone(),
             maker,
             spec,
             check: self.check.clone(),
             end: self.end,
         };
-        let place = |(_, facts): &(u16, &DirectoryFacts)| (facts.path.clone().into(), working_name.clone());
+        let place = |(_, target): &(u16, Target)| (target.clone(), working_name.clone());
+        let groups = self.groups(assignment, &record);
         let plan = RunPlan {
             policy: Policy::of(&record.spec),
             record,
             root: found.root.clone(),
             spool_parent,
-            groups: groups(assignment, &clients),
+            groups,
             planned_places: clients.iter().map(place).collect(),
             token,
             clean_up: CleanUp::Everything,
@@ -138,28 +143,22 @@ impl Settled<'_> {
     }
 
     /// Where a client works: those who answer, and the control at the end.
-    fn clients(&self) -> Vec<(u16, &DirectoryFacts)> {
-        let control = self.control.map(|facts| (self.targets.len() as u16, facts));
-        answering(self.targets).chain(control).collect()
+    fn clients(&self) -> Vec<(u16, Target)> {
+        let control = self.control.map(|facts| (self.targets.len() as u16, facts.path.clone().into()));
+        answering(self.targets).map(|(target, known)| (target, known.target())).chain(control).collect()
     }
 
-    /// One client per directory; the control's is the last.
-    fn checked_directories(
-        &self,
-        clients: &[(u16, &DirectoryFacts)],
-        turns: &[CheckTurns],
-    ) -> Vec<CheckedDirectory> {
-        let directory =
-            |((client, (target, facts)), turns): ((u32, &(u16, &DirectoryFacts)), &CheckTurns)| {
-                CheckedDirectory {
-                    target: *target,
-                    client,
-                    path: facts.path.display().to_string(),
-                    turns: *turns,
-                    role: self.role(*target),
-                }
+    /// One client per target; the control's is the last.
+    fn checked_targets(&self, clients: &[(u16, Target)], turns: &[CheckTurns]) -> Vec<CheckedTarget> {
+        let checked =
+            |((client, (number, target)), turns): ((u32, &(u16, Target)), &CheckTurns)| CheckedTarget {
+                number: *number,
+                client,
+                target: target.clone(),
+                turns: *turns,
+                role: self.role(*number),
             };
-        (0..).zip(clients).zip(turns).map(directory).collect()
+        (0..).zip(clients).zip(turns).map(checked).collect()
     }
 
     fn role(&self, target: u16) -> Role {
@@ -189,14 +188,16 @@ impl Settled<'_> {
         keeper: &Keeper,
         found: &Found,
         spec: &RunSpec,
-        clients: &[(u16, &DirectoryFacts)],
+        clients: &[(u16, Target)],
     ) -> Result<(RunRecord, Option<PathBuf>), Failure> {
         let mut trust = Vec::new();
+        let file_systems = || answering(self.targets).filter_map(|(_, known)| known.file_system());
         let measured: Vec<u64> =
-            answering(self.targets).filter_map(|(_, facts)| facts.file_system.device_number()).collect();
+            file_systems().filter_map(|file_system| file_system.device_number()).collect();
         let spool_parent = choose_spool(found, &measured, &mut trust);
+        trust.extend(answering(self.targets).filter_map(|(_, known)| known.doubt()));
         let id = new_run_id(found)?;
-        let client = |(client, (target, _)): (u32, &(u16, &DirectoryFacts))| ClientRecord {
+        let client = |(client, (target, _)): (u32, &(u16, Target))| ClientRecord {
             role: self.role(*target),
             ..ClientRecord::new(ClientId(client), TargetIndex(*target), 0)
         };
@@ -205,45 +206,52 @@ impl Settled<'_> {
             id,
             labels: self.plan.labels.clone(),
             spec: spec.clone(),
-            targets: self.targets.iter().map(target_record).chain(self.control.map(record_of)).collect(),
+            targets: self
+                .targets
+                .iter()
+                .map(target_record)
+                .chain(self.control.map(record_of_directory))
+                .collect(),
             clients: (0..).zip(clients).map(client).collect(),
             stages: workload(&spec.workload).stages(),
             trust,
         };
         let mut record = record(keeper, found, beginning);
         record.remarks.extend(self.left_out.iter().cloned());
-        if self.control.is_none()
-            && answering(self.targets).all(|(_, facts)| facts.file_system.kind != "tmpfs")
-        {
+        if self.control.is_none() && file_systems().all(|file_system| file_system.kind != "tmpfs") {
             record
                 .remarks
                 .push("Nothing was compared with this machine's memory: no tmpfs was found.".to_owned());
         }
         Ok((record, spool_parent))
     }
+
+    /// One measurer per mounted file system, and per server.
+    fn groups<'a>(&self, assignment: CheckAssignment, record: &RunRecord) -> Vec<GroupPlan<'a>> {
+        let mounts = answering(self.targets)
+            .map(|(_, known)| known.file_system())
+            .chain(self.control.map(|facts| Some(&facts.file_system)))
+            .map(|file_system| file_system.map_or("", |file_system| file_system.device.as_str()));
+        let mut grouped: Vec<(&str, Vec<CheckedTarget>)> = Vec::new();
+        for (target, mount) in assignment.targets.iter().zip(mounts) {
+            match grouped.iter_mut().find(|(known, _)| *known == mount && !mount.is_empty()) {
+                Some((_, targets)) => targets.push(target.clone()),
+                None => grouped.push((mount, vec![target.clone()])),
+            }
+        }
+        grouped
+            .into_iter()
+            .map(|(_, targets)| group(CheckAssignment { targets, ..assignment.clone() }, record))
+            .collect()
+    }
 }
 
-/// One measurer per mounted file system.
-fn groups<'a>(assignment: CheckAssignment, clients: &[(u16, &DirectoryFacts)]) -> Vec<GroupPlan<'a>> {
-    let mut grouped: Vec<(&str, Vec<CheckedDirectory>)> = Vec::new();
-    for (directory, (_, facts)) in assignment.directories.iter().zip(clients) {
-        let mount = facts.file_system.device.as_str();
-        match grouped.iter_mut().find(|(known, _)| *known == mount && !mount.is_empty()) {
-            Some((_, directories)) => directories.push(directory.clone()),
-            None => grouped.push((mount, vec![directory.clone()])),
-        }
+fn group<'a>(assignment: CheckAssignment, record: &RunRecord) -> GroupPlan<'a> {
+    let name = |checked: &CheckedTarget| record.shown_name(TargetIndex(checked.number));
+    let names: Vec<_> = assignment.targets.iter().map(name).collect();
+    GroupPlan {
+        name: names.join(", "),
+        clients: assignment.targets.iter().map(|checked| checked.client).collect(),
+        measure: Box::new(move |exchange, outbox| measurer::measure(&assignment, exchange, outbox)),
     }
-    grouped
-        .into_iter()
-        .map(|(_, directories)| {
-            let names: Vec<_> = directories.iter().map(|directory| directory.path.clone()).collect();
-            let clients = directories.iter().map(|directory| directory.client).collect();
-            let assignment = CheckAssignment { directories, ..assignment.clone() };
-            GroupPlan {
-                name: names.join(", "),
-                clients,
-                measure: Box::new(move |exchange, outbox| measurer::measure(&assignment, exchange, outbox)),
-            }
-        })
-        .collect()
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use iolag_backend::Target;
 use iolag_model::{CheckSpec, Nanoseconds};
 use iolag_workload::Workload;
 
@@ -13,8 +14,8 @@ use crate::failure::Failure;
 /// What is chosen, with its defaults: the one place of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheckOptions {
-    /// Where to measure; home, temporary and current directory if none is named.
-    pub directories: Vec<PathBuf>,
+    /// Where to measure, directories and servers; home, temporary and current directory if none is named.
+    pub targets: Vec<Target>,
     /// Time for everything.
     pub budget: Nanoseconds,
     /// After this long without an answer a directory counts as not answering.
@@ -32,7 +33,7 @@ pub struct CheckOptions {
 impl Default for CheckOptions {
     fn default() -> Self {
         Self {
-            directories: Vec::new(),
+            targets: Vec::new(),
             budget: Nanoseconds::from_seconds(45),
             deadline: Nanoseconds::from_seconds(15),
             thresholds: iolag_analysis::DEFAULT_THRESHOLDS.to_vec(),
@@ -43,7 +44,7 @@ impl Default for CheckOptions {
     }
 }
 
-/// Where the directories come from.
+/// Where the targets come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Naming {
     /// The user named them.
@@ -52,12 +53,12 @@ pub(super) enum Naming {
     Default,
 }
 
-/// A check that is decided as far as it can be before its directories were looked at.
+/// A check that is decided as far as it can be before its targets were looked at.
 #[derive(Debug)]
 pub struct PlannedCheck {
     pub(super) spec: CheckSpec,
-    /// Absolute.
-    pub(super) directories: Vec<PathBuf>,
+    /// Directories absolute.
+    pub(super) targets: Vec<Target>,
     pub(super) naming: Naming,
     pub(super) deadline: Nanoseconds,
     pub(super) seed: u64,
@@ -72,12 +73,19 @@ pub fn plan_check(
     options: CheckOptions,
     variable: impl Fn(&str) -> Option<OsString>,
 ) -> Result<PlannedCheck, Failure> {
-    let naming = if options.directories.is_empty() { Naming::Default } else { Naming::Named };
+    let naming = if options.targets.is_empty() { Naming::Default } else { Naming::Named };
     let given = match naming {
-        Naming::Named => options.directories,
-        Naming::Default => usual_directories(variable),
+        Naming::Named => options.targets,
+        Naming::Default => usual_directories(variable).into_iter().map(Target::from).collect(),
     };
-    let directories: Vec<PathBuf> = given.iter().map(|directory| absolute(directory)).collect();
+    let whole = |target: Target| match target.directory() {
+        Some(directory) => target.with_directory(&absolute(directory)),
+        None => target,
+    };
+    let targets: Vec<Target> = given.into_iter().map(whole).collect();
+    if let Some(refusal) = targets.iter().find_map(refuse_plain_web) {
+        return Err(Failure::usage(refusal));
+    }
     let spec = CheckSpec {
         budget_ns: options.budget,
         listed_files: 6,
@@ -88,9 +96,25 @@ pub fn plan_check(
         thresholds_ns: options.thresholds.into_iter().collect::<BTreeSet<_>>().into_iter().collect(),
         control: None,
     };
-    spec.validate(directories.len() as u32).map_err(Failure::usage)?;
+    spec.validate(targets.len() as u32).map_err(Failure::usage)?;
     let CheckOptions { deadline, seed, labels, .. } = options;
-    Ok(PlannedCheck { spec, directories, naming, deadline, seed, labels })
+    Ok(PlannedCheck { spec, targets, naming, deadline, seed, labels })
+}
+
+/// What is on a plain web server cannot be listed: small objects that were made there could not be found again to be removed, and any
+/// object that is there is of another size, with which nothing could be compared.
+fn refuse_plain_web(target: &Target) -> Option<String> {
+    let dav = match target.kind() {
+        "http" => "dav",
+        "https" => "davs",
+        _ => return None,
+    };
+    let shown = target.to_string();
+    let after = shown.trim_start_matches(target.kind());
+    Some(format!(
+        "cannot check {shown}: a plain web server does not list what is on it, so that small objects could not be made there and removed again; if it \
+         speaks WebDAV, name it {dav}{after}"
+    ))
 }
 
 /// Home, temporary and current directory.

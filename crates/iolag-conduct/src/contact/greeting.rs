@@ -2,13 +2,18 @@
 
 use std::sync::Arc;
 
-use iolag_backend::{Description, Greeting, Target};
-use iolag_model::{ContactPart, MonotonicClock, Nanoseconds, ServerRecord, Trust};
+use iolag_backend::{BackendError, Description, Greeting, Target};
+use iolag_model::{Clock, ContactPart, MonotonicClock, Nanoseconds, ServerRecord, Trust};
 use serde::{Deserialize, Serialize};
 
 use crate::contact::scout::{Answer, ask_all};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
+
+/// Requests of a first contact with a server.
+pub const SERVER_CONTACT_REQUESTS: u64 = 1;
+/// Requests of making a working place on one, at least: to look whether it is free, and to mark it.
+pub const SERVER_PLACE_REQUESTS: u64 = 2;
 
 /// A server as a scout found it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -19,7 +24,12 @@ pub struct ServerFacts {
     settings: Vec<(String, String)>,
     /// What to know about it.
     pub doubt: Option<Trust>,
+    /// How long it took to come there and to hear the first answer.
+    pub contact_ns: Nanoseconds,
 }
+
+/// What a scout answers of a server that stands beside other targets: facts, or why not, without its name.
+pub type ServerAnswer = Result<ServerFacts, String>;
 
 impl ServerFacts {
     /// The target with what was found out about it.
@@ -44,19 +54,33 @@ pub fn greet(targets: &[&Target], deadline: Nanoseconds) -> Result<Vec<Option<Se
     targets.iter().zip(answers).map(facts).collect()
 }
 
+/// Greets a server. To be called in a process that may hang.
+pub fn look_at_server(target: &Target) -> ServerAnswer {
+    match meet(target) {
+        Ok(facts) => facts.ok_or_else(|| "it is no server".to_owned()),
+        Err(BackendError::Server { said, .. }) => Err(said),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 /// What a server says; `None` if it is none. To be called in a process that may hang.
 pub fn greet_here(target: &Target) -> Result<Option<ServerFacts>, String> {
+    meet(target).map_err(|error| error.to_string())
+}
+
+fn meet(target: &Target) -> Result<Option<ServerFacts>, BackendError> {
     if !target.is_server() {
         return Ok(None);
     }
+    let start = MonotonicClock.now();
     // Nothing is made: any name will do.
-    let backend = target.backend(iolag_backend::WORKING_NAME, Arc::new(MonotonicClock));
-    let greeting = backend.and_then(|backend| Ok((backend.greet()?, backend.describe())));
-    let (greeting, description) = greeting.map_err(|error| error.to_string())?;
-    Ok(greeting.map(|greeting| facts_of(greeting, &description)))
+    let backend = target.backend(iolag_backend::WORKING_NAME, Arc::new(MonotonicClock))?;
+    let (greeting, description) = (backend.greet()?, backend.describe());
+    let contact_ns = MonotonicClock.now().since(start);
+    Ok(greeting.map(|greeting| facts_of(greeting, &description, contact_ns)))
 }
 
-fn facts_of(greeting: Greeting, description: &Description) -> ServerFacts {
+fn facts_of(greeting: Greeting, description: &Description, contact_ns: Nanoseconds) -> ServerFacts {
     let part =
         |mark: &iolag_backend::Mark| ContactPart { operation: mark.operation, duration_ns: mark.duration };
     let doubt = |doubt| {
@@ -73,5 +97,6 @@ fn facts_of(greeting: Greeting, description: &Description) -> ServerFacts {
         },
         settings: greeting.settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         doubt: greeting.remark.map(doubt),
+        contact_ns,
     }
 }

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use iolag_backend::redact_argument;
+use iolag_backend::{Target, redact_argument};
 use iolag_keeper::{Residence, Signals, move_into_memory, start_ticks};
 use iolag_model::{Environment, MemoryState, Nanoseconds, Rescue};
 use iolag_workload::{allow_core_dumps, withhold_core_dumps};
 use serde::{Deserialize, Serialize};
 
+use crate::contact::greeting::{ServerAnswer, look_at_server};
 use crate::contact::scout::{self, Answer, Patience};
 use crate::failure::Failure;
 use crate::messages::ScoutAnswer;
@@ -39,16 +40,18 @@ pub struct Found {
     pub before: MemoryState,
     /// The directories, in the order asked.
     pub directories: Vec<Answer<ScoutAnswer>>,
+    /// The servers, in the order asked.
+    pub servers: Vec<Answer<ServerAnswer>>,
     /// What to tell the user, as sentences.
     pub notices: Vec<String>,
     /// Set if the run is kept in a place of rescue from its beginning.
     pub rescue: Option<Rescue>,
 }
 
-#[derive(Serialize, Deserialize)]
 enum Question {
     Store(PathBuf),
     Directory(PathBuf),
+    Server(Box<Target>),
     /// A place for samples: each has a scout of its own, since /tmp may hang while the store is healthy.
     Candidate(PathBuf),
     Machine,
@@ -58,6 +61,7 @@ enum Question {
 enum Reply {
     Store(Box<StoreFacts>),
     Directory(Box<ScoutAnswer>),
+    Server(Box<ServerAnswer>),
     Candidate(PathBuf, Option<u64>),
     Machine(Box<Environment>, Box<MemoryState>),
 }
@@ -91,12 +95,24 @@ pub fn send_scouts(
     directories: &[PathBuf],
     patience: impl Into<Patience>,
 ) -> Result<Found, Failure> {
-    let patience = patience.into();
+    send_scouts_everywhere(keeper, (directories, &[]), patience.into())
+}
+
+/// [`send_scouts`], and more of them to servers.
+///
+/// # Errors
+/// As [`send_scouts`].
+pub fn send_scouts_everywhere(
+    keeper: &Keeper,
+    (directories, servers): (&[PathBuf], &[Target]),
+    patience: Patience,
+) -> Result<Found, Failure> {
     let store = Question::Store(keeper.store.root.clone());
     let questions: Vec<Question> = [store, Question::Machine]
         .into_iter()
         .chain(place::spool_candidates().into_iter().map(Question::Candidate))
         .chain(directories.iter().cloned().map(Question::Directory))
+        .chain(servers.iter().cloned().map(Box::new).map(Question::Server))
         .collect();
     let answers =
         scout::ask_all_patiently("scout", &questions, patience, |question, steps| match question {
@@ -107,6 +123,7 @@ pub fn send_scouts(
             }
             Question::Candidate(path) => Reply::Candidate(path.clone(), place::writable_device_of(path)),
             Question::Directory(path) => Reply::Directory(Box::new(scout::look_at(path, steps))),
+            Question::Server(target) => Reply::Server(Box::new(look_at_server(target))),
         })?;
     let mut found = Found {
         store: StoreFacts { device: Err(String::new()), identity: None },
@@ -115,6 +132,7 @@ pub fn send_scouts(
         environment: Environment::default(),
         before: MemoryState::default(),
         directories: Vec::new(),
+        servers: Vec::new(),
         notices: Vec::new(),
         rescue: None,
     };
@@ -127,6 +145,10 @@ pub fn send_scouts(
             }
             (_, Answer::Given(Reply::Candidate(path, Some(device)))) => found.candidates.push((path, device)),
             (_, Answer::Given(Reply::Directory(facts))) => found.directories.push(Answer::Given(*facts)),
+            (_, Answer::Given(Reply::Server(facts))) => found.servers.push(Answer::Given(*facts)),
+            (Question::Server(_), Answer::None { age, came_back, unkillable }) => {
+                found.servers.push(Answer::None { age, came_back, unkillable });
+            }
             (Question::Directory(_), Answer::None { age, came_back, unkillable }) => {
                 found.directories.push(Answer::None { age, came_back, unkillable });
             }

@@ -3,8 +3,8 @@
 use iolag_backend::Target;
 use iolag_keeper::{Child, start_ticks};
 use iolag_model::{
-    ClientId, ClientRecord, Clock, MonotonicClock, MonotonicTime, Nanoseconds, OnError, OnHang, PingProbe, RunSpec,
-    TargetIndex, TargetRecord, WorkloadSpec, one_line,
+    ClientId, ClientRecord, Clock, MonotonicClock, MonotonicTime, Nanoseconds, OnError, OnHang, PingProbe,
+    RunSpec, TargetIndex, TargetRecord, WorkloadSpec, one_line,
 };
 use iolag_workload::{PingSchedule, TaskSpec, find_compiler, workload};
 use serde::{Deserialize, Serialize};
@@ -127,7 +127,7 @@ fn first_contact(plan: &PlannedPing, attendant: &mut impl PingAttendant) -> Resu
             Ok((target, record, None))
         }
         Some(Contact::Given(Ok(Reached::Server(facts)))) => {
-            facts.remark.iter().for_each(|sentence| attendant.notice(sentence));
+            facts.doubt.iter().for_each(|trust| attendant.notice(&trust.doubt));
             let target = facts.settled(&plan.target);
             let record = TargetRecord { server: Some(facts.record), ..record_of(&target) };
             Ok((target, record, None))

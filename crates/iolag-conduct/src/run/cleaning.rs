@@ -39,18 +39,18 @@ pub fn clean_up(
     if clean_up == CleanUp::Nothing || measurers_removed(watched) {
         return notices;
     }
-    let hangs = |where_: String| {
+    let hangs = |where_: String, is_server: bool| {
+        let what = if is_server { "server" } else { "directory" };
         format!(
-            "{where_} may still be there: the directory hangs; remove it when it answers again, with: iolag cleanup {run}"
+            "{where_} may still be there: the {what} hangs; remove it when it answers again, with: iolag cleanup {run}"
         )
     };
     // Who could be ended was not stuck: what hung was perhaps only slow.
     if clean_up == CleanUp::UnlessHung && !watched.abandoned.is_empty() {
-        notices.extend(
-            planned
-                .iter()
-                .map(|(target, name)| hangs(format!("{}/{name}", target.to_string().trim_end_matches('/')))),
-        );
+        notices.extend(planned.iter().map(|(target, name)| {
+            let place = format!("{}/{name}", target.to_string().trim_end_matches('/'));
+            hangs(place, target.is_server())
+        }));
         return notices;
     }
     let limit = match clean_up {
@@ -58,14 +58,14 @@ pub fn clean_up(
         CleanUp::Everything | CleanUp::Nothing => deadline,
     };
     for place in watched.all_places() {
+        // Only here is known who we are there, if that was typed.
+        let known = planned.iter().map(|(target, _)| target).find(|target| target.to_string() == place.path);
         if watched.hung.contains(&place.target) {
-            notices.push(hangs(place.whole_path()));
+            notices.push(hangs(place.whole_path(), known.is_some_and(Target::is_server)));
             continue;
         }
         // The first wish to end does not hold up cleaning up; the second does.
         let mut told_to_leave = || interruption.listen() == Wish::Leave || interruption.is_leaving();
-        // Only here is known who we are there, if that was typed.
-        let known = planned.iter().map(|(target, _)| target).find(|target| target.to_string() == place.path);
         notices.extend(remove((place, known), run, limit, &mut told_to_leave));
     }
     notices

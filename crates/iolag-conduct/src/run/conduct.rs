@@ -12,9 +12,10 @@ use iolag_backend::Target;
 use iolag_keeper::{Exchange, Messenger, Orphanage, Outbox, Room, TAG_NAMES_BYTES_MAX, TAGS_MAX};
 use iolag_model::{
     Anchor, Clock, ContactEnd, MonotonicClock, Nanoseconds, PlaceToken, RunId, RunRecord, RunState,
-    TargetIndex, Trust, counted, ending, format_bytes,
+    TargetIndex, TargetRecord, Trust, counted, ending, format_bytes,
 };
 
+use crate::contact::greeting::SERVER_PLACE_REQUESTS;
 use crate::contact::scout::PLACE_REQUESTS;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
@@ -317,7 +318,9 @@ fn unusable_reasons(record: &RunRecord, watched: &Watched) -> Vec<String> {
         return watched.unmeasured().map(|(_, sentence)| sentence.clone()).collect();
     }
     let failed = record.targets.iter().filter(|target| target.failure.is_some()).count();
-    let all = counted(record.spec.targets.len() as u64, "directory", "directories");
+    let has_servers = record.targets.iter().any(TargetRecord::is_server);
+    let words = if has_servers { ["target", "targets"] } else { ["directory", "directories"] };
+    let all = counted(record.spec.targets.len() as u64, words[0], words[1]);
     (failed > 0).then(|| format!("{failed} of {all} could not be measured to the end")).into_iter().collect()
 }
 
@@ -331,7 +334,7 @@ fn note_contacts(record: &mut RunRecord, watched: &Watched, ended_by: ContactEnd
         let Some(contact) = target.contact.as_mut().filter(|_| has_client) else { continue };
         contact.end = ended_by;
         if watched.places.iter().any(|placed| placed.target == index) {
-            contact.answered += PLACE_REQUESTS;
+            contact.answered += if target.server.is_some() { SERVER_PLACE_REQUESTS } else { PLACE_REQUESTS };
         }
         match watched.set_up.get(&index) {
             Some((took, outcome)) => {

@@ -94,10 +94,10 @@ pub enum Attendance {
 /// A number says nothing to a user: where the client works does, which is one directory of several that a measurer may have.
 pub(super) fn names_of_clients(record: &RunRecord) -> BTreeMap<u32, String> {
     let named = |client: &ClientRecord| {
-        let target = record.targets.get(usize::from(client.target.0))?;
-        Some((client.client.0, format!("client {} in {}", client.client.0, target.name)))
+        let target = record.shown_name(client.target);
+        (client.client.0, format!("client {} in {target}", client.client.0))
     };
-    record.clients.iter().filter_map(named).collect()
+    record.clients.iter().map(named).collect()
 }
 
 /// The same of a client that may have hung in one of two targets: of the one in which that was, or of both.

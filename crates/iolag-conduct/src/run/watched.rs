@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use iolag_model::{
     Anchor, Calibration, ClientRecord, GeneratorRecord, MemoryCourse, Nanoseconds, RunRecord, Sample,
-    TargetRecord, Trust,
+    TargetIndex, Trust,
 };
 
 use crate::messages::{MeasurerEnd, SetUpOutcome};
@@ -73,13 +73,14 @@ impl Watched {
 
     /// Why clients were not waited for any more: a sentence fragment for each place.
     pub fn places_left_behind(&self, record: &RunRecord) -> Vec<String> {
-        let of_place = |(index, target): (u16, &TargetRecord)| {
+        let of_place = |index: u16| {
             let is_here = |client: &&ClientRecord| client.target.0 == index && client.role.is_load();
             let all = record.clients.iter().filter(is_here).count();
+            let name = record.shown_name(TargetIndex(index));
             let mut left: BTreeMap<&str, usize> = BTreeMap::new();
             for client in record.clients.iter().filter(is_here).map(|client| client.client.0) {
                 if self.left_behind.contains(&client) {
-                    *left.entry(self.hung_in.get(&client).unwrap_or(&target.name)).or_default() += 1;
+                    *left.entry(self.hung_in.get(&client).map_or(name, String::as_str)).or_default() += 1;
                 }
             }
             let late = match record.spec.deadlines.as_slice() {
@@ -92,7 +93,7 @@ impl Watched {
             });
             told.collect::<Vec<_>>()
         };
-        (0..).zip(&record.targets).flat_map(of_place).collect()
+        (0..record.targets.len() as u16).flat_map(of_place).collect()
     }
 
     /// Working places that may have to be removed.

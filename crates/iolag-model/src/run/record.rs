@@ -92,6 +92,14 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
+    /// What a target is called beside the others of this run: a server without its settings, unless only these tell it from another.
+    pub fn shown_name(&self, target: TargetIndex) -> &str {
+        let Some(own) = self.targets.get(usize::from(target.0)) else { return "" };
+        let short = own.without_settings();
+        let are_alike = self.targets.iter().filter(|other| other.without_settings() == short).count() > 1;
+        if are_alike { &own.name } else { short }
+    }
+
     /// The coordinate of a run that says where it copies to, of a campaign that copies between its targets.
     pub const COPY_TO: &str = "copy-to";
 
@@ -274,6 +282,21 @@ pub struct TargetRecord {
 }
 
 impl TargetRecord {
+    /// Whether it is a server, also if nobody answered there.
+    pub fn is_server(&self) -> bool {
+        self.server.is_some() || (self.backend != "posix" && self.name.contains("://"))
+    }
+
+    /// The name of a server without what stands after its `#`.
+    fn without_settings(&self) -> &str {
+        let settings = self
+            .name
+            .find("://")
+            .filter(|_| self.is_server())
+            .and_then(|place| self.name[place..].find('#').map(|after| place + after));
+        settings.map_or(&self.name, |place| &self.name[..place])
+    }
+
     /// Of a target of which nothing more is known.
     pub fn new(name: impl Into<String>, backend: impl Into<String>) -> Self {
         Self {

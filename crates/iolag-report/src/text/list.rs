@@ -138,7 +138,7 @@ pub(super) fn targets(run: &RunRecord) -> String {
     // What others are compared with is nothing that the user asked for.
     let control = run.control();
     let measured = (0..).zip(&run.targets).filter(|(index, _)| control != Some(TargetIndex(*index)));
-    let names: Vec<&str> = measured.map(|(_, target)| target.name.as_str()).collect();
+    let names: Vec<&str> = measured.map(|(index, _)| run.shown_name(TargetIndex(index))).collect();
     names.join(" ")
 }
 

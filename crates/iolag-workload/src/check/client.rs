@@ -1,4 +1,4 @@
-//! What `iolag check` does in one directory.
+//! What `iolag check` does in one directory, or on one server.
 //!
 //! ```text
 //! round k:  [set up the listing]  listing  creating  objects  compiling  calls  stream     each in turns of this directory
@@ -13,6 +13,8 @@
 //! kept for removing everything. Tasks are ended where their part of the time ends, and count as "at least" then. So slow
 //! directories get fewer repetitions and fewer rounds, never more time.
 //!
+//! A server is one more directory, of which only some groups and operations can be asked ([`CheckAbilities`]).
+//!
 //! Limits: round 0 is the cold one as far as iolag is concerned, the caches are as they were found. An object is read shortly
 //! after it was written, by the same client: such reads are warm. The stream's reads follow its fsync and may be answered
 //! from memory too. One operation that takes longer than all before can exceed the budget; nothing interrupts it.
@@ -20,7 +22,7 @@
 use iolag_backend::{ObjectKey, Request};
 use iolag_model::{CheckSpec, Level, MonotonicTime, Nanoseconds, Operation, Random};
 
-use super::group::{CheckTasks, Group};
+use super::group::{CheckAbilities, Group};
 use super::holdings::Holdings;
 use super::stream::Stream;
 use super::turns::{CheckTurns, Turn};
@@ -33,7 +35,7 @@ use crate::{Client, Done, Step};
 pub struct CheckClient {
     spec: CheckSpec,
     share: CheckShare,
-    tasks: CheckTasks,
+    abilities: CheckAbilities,
     random: Random,
     round: u32,
     /// Groups of this round that are still to come, the next one last.
@@ -107,11 +109,12 @@ struct OpenGroup {
 
 impl CheckClient {
     /// The client of one directory; `seed` shuffles.
-    pub fn new(spec: &CheckSpec, share: CheckShare, tasks: CheckTasks, seed: u64) -> Self {
+    pub fn new(spec: &CheckSpec, share: CheckShare, abilities: CheckAbilities, seed: u64) -> Self {
         let mut client = Self {
             spec: spec.clone(),
             share,
-            tasks,
+            holdings: Holdings::new(share.place_cost, abilities.datasets()),
+            abilities,
             random: Random::new(seed ^ (u64::from(share.directory) << 32)),
             round: 0,
             groups: Vec::new(),
@@ -123,7 +126,6 @@ impl CheckClient {
             turn: None,
             costs: [None; Group::ALL.len()],
             listed: Listed::Files(0),
-            holdings: Holdings::new(share.place_cost),
             asked: MonotonicTime::default(),
             stream: StreamPlace::Missing,
             state: State::Working,
@@ -138,9 +140,9 @@ impl CheckClient {
         let is_possible = |group: &Group| match (group, self.listed) {
             (Group::Setting | Group::Listing, Listed::Impossible) => false,
             (Group::Setting, Listed::Files(made)) => {
-                made < self.spec.listed_files && group.is_possible(self.tasks)
+                made < self.spec.listed_files && group.is_possible(&self.abilities)
             }
-            _ => group.is_possible(self.tasks),
+            _ => group.is_possible(&self.abilities),
         };
         Group::ALL.into_iter().filter(is_possible).collect()
     }
@@ -225,7 +227,8 @@ impl CheckClient {
             self.listed = Listed::Impossible;
         }
         let dataset = open.group.dataset(self.round).filter(|_| open.repetition > 0 && unit.is_place_empty());
-        if let Some(dataset) = dataset.filter(|_| now < self.stop()) {
+        let is_made = self.abilities.datasets().are_made();
+        if let Some(dataset) = dataset.filter(|_| is_made && now < self.stop()) {
             self.unit.remove_place(open.group, key(dataset, 0));
         }
     }
@@ -270,7 +273,7 @@ impl CheckClient {
             Group::Listing => self.unit.list(open.repetition, until),
             Group::Creating => self.unit.create_files(u64::from(self.round), until),
             Group::Compiling => self.unit.compile(until),
-            Group::Objects => self.unit.object(key, self.spec.object_bytes),
+            Group::Objects => self.unit.object(key, self.spec.object_bytes, &self.abilities),
             Group::Calls => self.unit.calls(key, self.spec.object_bytes),
             Group::Stream => {
                 let stream = Stream::new(key, self.spec.stream_bytes, self.spec.block_bytes, open.end);

@@ -1,5 +1,9 @@
 //! What a round of a check consists of: groups of units of one kind.
 
+use std::collections::BTreeSet;
+
+use iolag_model::{Datasets, Operation};
+
 /// How often an object's life is repeated in a round.
 pub(crate) const LIVES: u32 = 20;
 /// How often both listings are repeated in a round.
@@ -14,6 +18,25 @@ pub enum CheckTasks {
     WithoutCompiler,
     /// None: the target is no directory.
     None,
+}
+
+/// What a target can be asked. A directory can be asked everything; of a server its objects as wholes, as far as it knows such requests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckAbilities {
+    /// The tasks.
+    pub tasks: CheckTasks,
+    /// All other operations.
+    pub operations: BTreeSet<Operation>,
+}
+
+impl CheckAbilities {
+    pub(crate) fn can(&self, operation: Operation) -> bool {
+        self.operations.contains(&operation)
+    }
+
+    pub(crate) fn datasets(&self) -> Datasets {
+        if self.can(Operation::MakeDirectory) { Datasets::Made } else { Datasets::Implied }
+    }
 }
 
 /// Units of one kind.
@@ -41,11 +64,13 @@ impl Group {
         Self::Stream,
     ];
 
-    pub(crate) const fn is_possible(self, tasks: CheckTasks) -> bool {
+    pub(crate) fn is_possible(self, abilities: &CheckAbilities) -> bool {
         match self {
-            Self::Setting | Self::Listing | Self::Creating => !matches!(tasks, CheckTasks::None),
-            Self::Compiling => matches!(tasks, CheckTasks::All),
-            Self::Objects | Self::Calls | Self::Stream => true,
+            Self::Setting | Self::Listing | Self::Creating => abilities.tasks != CheckTasks::None,
+            Self::Compiling => abilities.tasks == CheckTasks::All,
+            Self::Objects => abilities.can(Operation::Create),
+            Self::Calls => abilities.can(Operation::CallCreate),
+            Self::Stream => abilities.can(Operation::StreamWrite),
         }
     }
 

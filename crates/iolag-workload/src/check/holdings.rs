@@ -3,12 +3,13 @@
 //! Limits: what removing costs is estimated from what making cost here; one operation that takes longer than all before can exceed
 //! the end.
 
-use iolag_model::Nanoseconds;
+use iolag_model::{Datasets, Nanoseconds};
 
 /// What a client has made and not removed, and what making and removing cost: how much time removing the rest takes.
 #[derive(Debug)]
 pub(crate) struct Holdings {
     place_cost: Nanoseconds,
+    datasets: Datasets,
     directories: u64,
     files: u64,
     /// Files of the last create task; the next one removes them before it begins.
@@ -46,10 +47,11 @@ const PLACE_REMOVAL: u64 = 10;
 const DIRECTORY_REMOVAL: u64 = 8;
 
 impl Holdings {
-    /// An empty working directory that took `place_cost` to make.
-    pub(crate) fn new(place_cost: Nanoseconds) -> Self {
+    /// An empty working directory that took `place_cost` to make, in which directories are made, or only objects.
+    pub(crate) fn new(place_cost: Nanoseconds, datasets: Datasets) -> Self {
         Self {
             place_cost,
+            datasets,
             directories: 0,
             files: 0,
             created: 0,
@@ -70,7 +72,12 @@ impl Holdings {
     }
 
     fn directory_cost(&self) -> u64 {
-        self.making_directories.value().unwrap_or(self.place_cost.0 / PLACE_MAKINGS)
+        let seen = match self.datasets {
+            Datasets::Made => self.making_directories.value(),
+            // An object is one request.
+            Datasets::Implied => self.making.value().map(|object| object * 2),
+        };
+        seen.unwrap_or(self.place_cost.0 / PLACE_MAKINGS)
     }
 
     pub(crate) fn directory_made(&mut self, took: Nanoseconds) {
@@ -125,7 +132,7 @@ impl Holdings {
 
 /// Time that removing an empty working directory takes that took `place_cost` to make.
 pub fn place_removal(place_cost: Nanoseconds) -> Nanoseconds {
-    Holdings::new(place_cost).removal()
+    Holdings::new(place_cost, Datasets::Made).removal()
 }
 
 #[cfg(test)]
@@ -134,7 +141,7 @@ mod tests {
 
     #[test]
     fn what_is_there_is_removed_at_the_pace_at_which_it_was_made() {
-        let mut holdings = Holdings::new(Nanoseconds(0));
+        let mut holdings = Holdings::new(Nanoseconds(0), Datasets::Made);
         assert_eq!(holdings.removal(), Nanoseconds(0));
         holdings.directory_made(Nanoseconds(400));
         holdings.many_made(Nanoseconds(0), 10, Nanoseconds(1_000));
@@ -142,5 +149,13 @@ mod tests {
         assert_eq!(holdings.removal(), Nanoseconds((400 * (10 + 2 * 8) + 10 * 100 / 2) * 5 / 4));
         holdings.many_made(Nanoseconds(20_000), 4, Nanoseconds(400));
         assert_eq!(holdings.removal(), Nanoseconds((400 * 26 + 4 * 2_000) * 5 / 4), "removing is slower");
+    }
+
+    #[test]
+    fn where_only_objects_are_made_they_say_what_a_request_takes() {
+        let mut holdings = Holdings::new(Nanoseconds::from_milliseconds(700), Datasets::Implied);
+        assert!(holdings.is_waiting(), "coming there took long");
+        holdings.file_made(Nanoseconds(4_000));
+        assert_eq!((holdings.request_cost(), holdings.is_waiting()), (Nanoseconds(4_000), false));
     }
 }

@@ -77,6 +77,11 @@ impl Workload for CheckSpec {
     }
 }
 
+/// What is written on servers in all, if the budget suffices for every round: no tasks, no stream, and of an object's life only its making.
+pub fn check_bytes_of_servers(spec: &CheckSpec, servers: u32) -> u64 {
+    (u64::from(servers) * u64::from(ROUNDS_MAX) * u64::from(LIVES)).saturating_mul(spec.object_bytes)
+}
+
 /// What the tasks write in one round, at most.
 fn task_bytes(spec: &CheckSpec) -> u64 {
     u64::from(spec.created_files) * CREATED_FILE_BYTES + PROGRAM_BYTES_MAX

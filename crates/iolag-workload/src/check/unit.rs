@@ -6,7 +6,7 @@
 use iolag_backend::{ObjectKey, Request};
 use iolag_model::{MonotonicTime, Operation};
 
-use super::group::Group;
+use super::group::{CheckAbilities, Group};
 use super::stream::Stream;
 use crate::Done;
 
@@ -145,19 +145,21 @@ impl Unit {
         self.push_task(Operation::TaskCompile, ObjectKey::default(), until);
     }
 
-    /// An object's life; the first one begins with its dataset.
-    pub(crate) fn object(&mut self, key: ObjectKey, bytes: u64) {
-        self.live(key, bytes, Operation::MakeDirectory, &OBJECT_LIFE);
+    /// An object's life, as far as its target can be asked for that; the first one begins with its dataset.
+    pub(crate) fn object(&mut self, key: ObjectKey, bytes: u64, abilities: &CheckAbilities) {
+        let life = OBJECT_LIFE.into_iter().filter(|operation| abilities.can(*operation));
+        let make_place = abilities.can(Operation::MakeDirectory).then_some(Operation::MakeDirectory);
+        self.live(key, bytes, make_place, &Vec::from_iter(life));
     }
 
     /// The same in single calls.
     pub(crate) fn calls(&mut self, key: ObjectKey, bytes: u64) {
-        self.live(key, bytes, Operation::CallMkdir, &CALLS_LIFE);
+        self.live(key, bytes, Some(Operation::CallMkdir), &CALLS_LIFE);
     }
 
-    fn live(&mut self, key: ObjectKey, bytes: u64, make_place: Operation, life: &[Operation]) {
+    fn live(&mut self, key: ObjectKey, bytes: u64, make_place: Option<Operation>, life: &[Operation]) {
         self.restart();
-        if key.index == 0 {
+        if let Some(make_place) = make_place.filter(|_| key.index == 0) {
             self.push(make_place, key, 0);
             self.lines[0].after_failure = LEAVE;
         }

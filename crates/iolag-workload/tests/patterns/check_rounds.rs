@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use iolag_backend::Request;
 use iolag_model::{CheckSpec, Level, MonotonicTime, Nanoseconds, Operation};
-use iolag_workload::{CheckClient, CheckShare, CheckTasks, CheckTurns, Client, ROUNDS_MAX, Workload};
+use iolag_workload::{
+    CheckAbilities, CheckClient, CheckShare, CheckTasks, CheckTurns, Client, ROUNDS_MAX, Workload,
+};
 
 use crate::company::{Company, Deed, Executed, Places, TaskCost};
 
@@ -52,7 +54,8 @@ impl Directory {
             place_cost: self.place_cost,
             rounds: ROUNDS_MAX,
         };
-        let client = Box::new(CheckClient::new(spec, share, self.tasks, self.seed)) as Box<dyn Client>;
+        let abilities = CheckAbilities { tasks: self.tasks, operations: spec.operations_needed() };
+        let client = Box::new(CheckClient::new(spec, share, abilities, self.seed)) as Box<dyn Client>;
         let mut company = Company::new(vec![client], self.seed);
         company.places = Places::Own;
         company.now = START.after(self.place_cost);

@@ -2,5 +2,6 @@
 
 mod batch_order;
 mod check_rounds;
+mod check_servers;
 mod company;
 mod metadata_order;

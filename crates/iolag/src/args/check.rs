@@ -4,22 +4,27 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
+use iolag_backend::Target;
 use iolag_model::{Nanoseconds, parse_bytes};
 
 use crate::args::options::RunOptions;
-use crate::args::values::target::DirectoryParser;
+use crate::args::values::target::{DirectoryParser, PlaceParser};
 use crate::args::values::{parse_budget, parse_file, parse_period};
 
 /// `iolag check`.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  iolag check\n  iolag check /scratch s3://bucket/prefix davs://server/share postgres://me@server/database"
+)]
 pub struct Check {
-    /// Directories to measure in [default: home, temporary and current directory, one per file system]
-    #[arg(value_name = "DIR", value_parser = DirectoryParser)]
-    pub directories: Vec<PathBuf>,
-    /// Time for everything: all directories, setting up, cleaning up
+    /// Directories and servers to measure, beside each other: s3://…, dav(s)://…, postgres://… [default: home, temporary and current
+    /// directory, one per file system]
+    #[arg(value_name = "DIR|URL", value_parser = PlaceParser)]
+    pub targets: Vec<Target>,
+    /// Time for everything: all targets, setting up, cleaning up
     #[arg(long, value_name = "DURATION", default_value = "45s", allow_hyphen_values = true, value_parser = parse_budget)]
     pub budget: Nanoseconds,
-    /// After this long without an answer a directory counts as not answering
+    /// After this long without an answer a target counts as not answering
     #[arg(long, value_name = "DURATION", default_value = "15s", allow_hyphen_values = true, value_parser = parse_period)]
     pub deadline: Nanoseconds,
     /// Tell every row, and how often each takes long
@@ -28,10 +33,13 @@ pub struct Check {
     /// Explain the result in this HTML file
     #[arg(long, value_name = "FILE", value_parser = parse_file)]
     pub report: Option<PathBuf>,
+    /// Trust servers for which an authority in this file vouches (PEM), and no others
+    #[arg(long, value_name = "FILE", value_parser = parse_file)]
+    pub ca_file: Option<PathBuf>,
     /// Show the share of attempts that took longer than these (with --full)
     #[arg(long, value_name = "DURATION,…", default_value = "100ms,1s,10s,60s", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_period)]
     pub thresholds: Vec<Nanoseconds>,
-    /// Size of the short stream
+    /// Size of the short stream in directories
     #[arg(long, value_name = "SIZE", default_value = "2MiB", allow_hyphen_values = true, value_parser = parse_bytes)]
     pub stream_size: u64,
     #[command(flatten)]

@@ -39,6 +39,9 @@ pub struct Watch {
     /// Directory in memory for what outlives the watch but not the machine's boot [default: iolag-UID in /dev/shm, else in another tmpfs]
     #[arg(long, value_name = "DIR", value_parser = parse_file)]
     pub runtime: Option<PathBuf>,
+    /// Trust servers for which an authority in this file vouches (PEM), and no others
+    #[arg(long, value_name = "FILE", value_parser = parse_file, requires = "targets")]
+    pub ca_file: Option<PathBuf>,
     /// Write metrics for node_exporter's textfile collector to this file (its name ends in .prom)
     #[arg(long, value_name = "FILE", value_parser = parse_file)]
     pub textfile: Option<PathBuf>,
@@ -104,6 +107,9 @@ pub struct Ping {
     /// After this long a whole probe is lost; the process of a task is ended then
     #[arg(long, value_name = "DURATION", default_value = "60s", allow_hyphen_values = true, value_parser = parse_period)]
     pub deadline: Nanoseconds,
+    /// Trust servers for which an authority in this file vouches (PEM), and no others
+    #[arg(long, value_name = "FILE", value_parser = parse_file)]
+    pub ca_file: Option<PathBuf>,
     /// Draw the probes over time at the end; --plot=FILE writes the figure to FILE (its name ends in .svg or .png) instead
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, value_parser = parse_file)]
     pub plot: Option<Option<PathBuf>>,

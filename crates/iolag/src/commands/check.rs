@@ -11,7 +11,7 @@ use iolag_report::{CheckRows, check_text};
 use crate::args::{Check, Common};
 use crate::commands::runs::report::write_report_of;
 use crate::commands::runs::show;
-use crate::commands::{labels, store_of, typed};
+use crate::commands::{labels, store_of, trust, typed};
 use crate::output::{self, Kept};
 use crate::progress::Progress;
 
@@ -30,8 +30,10 @@ pub fn run(options: &Check, common: &Common) -> Result<ExitCode, Failure> {
 }
 
 fn planned(options: &Check) -> Result<CheckOptions, Failure> {
+    let mut targets = options.targets.clone();
+    trust(&mut targets, options.ca_file.as_deref())?;
     Ok(CheckOptions {
-        directories: options.directories.clone(),
+        targets,
         budget: options.budget,
         deadline: options.deadline,
         thresholds: options.thresholds.clone(),

@@ -17,7 +17,7 @@ pub mod watch;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use iolag_backend::{redact, redact_line};
+use iolag_backend::{Target, redact, redact_line};
 use iolag_conduct::{
     Answer, Failure, RescuePlaces, STORE_DEADLINE, StoreChoice, absolute, ask, open_store_at, put_in_order,
 };
@@ -196,6 +196,24 @@ fn open_store(root: &Path) -> Result<Store, Failure> {
         )));
     }
     open_store_at(root).map_err(Failure::unusable)
+}
+
+/// Has the servers among the targets trusted for whom an authority in this file vouches.
+///
+/// # Errors
+/// If there is such a file and no server.
+fn trust<'a>(
+    targets: impl IntoIterator<Item = &'a mut Target>,
+    authorities: Option<&Path>,
+) -> Result<(), Failure> {
+    let Some(file) = authorities else { return Ok(()) };
+    let setting = [("ca-file".to_owned(), file.display().to_string())];
+    let mut servers = targets.into_iter().filter(|target| target.is_server()).peekable();
+    if servers.peek().is_none() {
+        return Err(Failure::usage("--ca-file is for servers, and no target is one"));
+    }
+    servers.for_each(|target| *target = target.with_settings(&setting));
+    Ok(())
 }
 
 /// The labels of a run.

@@ -10,6 +10,7 @@ mod written_before;
 
 mod bench;
 mod check;
+mod check_servers;
 mod compare;
 mod copies;
 mod explain;

@@ -67,6 +67,7 @@ fn a_password_that_was_typed_is_hidden_by_every_command() {
         &["import", "-", "--history", &url],
         &["serve", "--listen", "127.0.0.1:0", "--history", &url],
         &["watch", "--status", "--history", &url],
+        &["check", &url],
         &["ping", &url],
         &["ping", &bucket],
     ] {

@@ -85,6 +85,13 @@ fn a_server_with_tls_is_trusted_by_its_authority() {
     assert!(said.output.contains("call.tls") && said.output.contains("TLS 1.3"), "{}", said.output);
     let said = user.iolag(&bench(&user.directory("scratch"), &["--ca-file", authority]));
     assert!(said.code == 2 && said.errors.contains("--ca-file is for servers"), "{said:?}");
+    let mixed = ["--ca-file", authority, "--repeat", "2", &target];
+    user.fine(&bench(&user.directory("scratch"), &mixed));
+    user.fine(&["ping", &target, "-n", "1", "--ca-file", authority]);
+    let said = user.fine(&["check", &target, "--budget", "5s", "--ca-file", authority]);
+    assert!(said.output.contains("dav"), "{said:?}");
+    let said = user.iolag(&["watch", "--ca-file", authority, "--once"]);
+    assert!(said.code == 2 && said.errors.contains("<DIR|URL>"), "{said:?}");
 }
 
 #[test]

@@ -196,7 +196,7 @@ fn a_read_that_hangs_in_the_queue_is_told_with_the_worker_that_waits_and_the_run
     assert_gapless(&samples);
     let hung: Vec<_> = samples.iter().filter(|sample| sample.outcome == "hung").collect();
     assert!(!hung.is_empty() && hung.iter().all(|sample| sample.operation == "stream.read"), "{hung:?}");
-    let evidence = crate::check_hangs::evidence(&scene);
+    let evidence = crate::check::hangs::evidence(&scene);
     let workers = evidence.split("; worker ").skip(1).filter(|worker| worker.contains("waits in")).count();
     assert!(workers > 0, "where the kernel's worker waited is not on record: {evidence:?}");
     // A wait for the page cache ends with its process, the kernel's worker with it; nothing else hangs in the way of the clean-up.

@@ -6,8 +6,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
-mod check_hangs;
-mod check_slow;
+mod check;
 mod cores;
 mod hangs;
 mod journal;

@@ -1,15 +1,17 @@
 //! `iolag check`: how the directories stand to each other, and per directory a verdict and findings.
 
-use iolag_model::{Level, Nanoseconds, Operation, RunRecord, TargetIndex, TargetRecord, Trust};
+use iolag_model::{Level, Nanoseconds, Operation, RunRecord, ServerRecord, TargetIndex, TargetRecord, Trust};
 
 use super::comparison::{Compared, slower_than_any};
 use super::findings::{check_findings, measured_in_part};
 use super::partial_create::PartialCreate;
 use super::ranking::{Ranked, ranking};
+use super::rows::{KNOWN_ROWS, KNOWN_ROWS_WITH_SERVERS};
 use super::steadiness::unsteady;
 use super::stopped::Stopped;
 use super::verdict::{Evidence, Verdict, verdict};
-use crate::finding::of_runs::RunFinding;
+use crate::finding::of_runs::{RunFinding, Silent};
+use crate::finding::words::joined;
 use crate::run::any_workload::footnotes;
 use crate::run::summary::{Precision, SUMMARY_SCHEMA, Summaries, Summary};
 use crate::run::surroundings::generator::{generator_busy, of_a_look};
@@ -38,15 +40,27 @@ pub struct CheckAnalysis {
     pub remarks: Vec<String>,
 }
 
-/// What was found out about one directory.
+impl CheckAnalysis {
+    /// The rows that a user knows, in their order.
+    pub fn known_rows(&self) -> &'static [Operation] {
+        match self.directories.iter().any(DirectoryAnalysis::is_server) {
+            true => &KNOWN_ROWS_WITH_SERVERS,
+            false => &KNOWN_ROWS,
+        }
+    }
+}
+
+/// What was found out about one directory, or one server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DirectoryAnalysis {
     /// Its number among the run's targets.
     pub target: TargetIndex,
-    /// Its name as the user gave it.
+    /// Its name as the user gave it; of a server without its settings, unless only these tell it from another.
     pub name: String,
     /// Kind of its file system, if known.
     pub file_system: Option<String>,
+    /// What the server said at the first contact, of a server that did.
+    pub server: Option<ServerRecord>,
     /// It did not answer; so long was it waited for.
     pub unanswered_ns: Option<Nanoseconds>,
     /// Its operations, iolag's own left out.
@@ -57,6 +71,23 @@ pub struct DirectoryAnalysis {
     pub verdict: Verdict,
     /// What else was found, the gravest first.
     pub findings: Vec<RunFinding>,
+}
+
+impl DirectoryAnalysis {
+    /// Whether it is a server that answered.
+    pub fn is_server(&self) -> bool {
+        self.server.is_some()
+    }
+
+    /// Kind of its file system, or the server's software, if known.
+    pub fn kind(&self) -> Option<&str> {
+        self.file_system.as_deref().or_else(|| software(self.server.as_ref()?))
+    }
+}
+
+/// What a server calls itself, without the packager's words.
+fn software(server: &ServerRecord) -> Option<&str> {
+    server.software.as_deref().map(|software| software.split(" (").next().unwrap_or(software))
 }
 
 /// Judges a run of `iolag check` by summaries that tell targets apart, but neither stages nor clients.
@@ -71,7 +102,7 @@ pub fn analyse_check(run: &RunRecord, summaries: &Summaries) -> CheckAnalysis {
     let compared: Vec<Compared<'_>> = all
         .iter()
         .map(|one| Compared {
-            name: &one.target.name,
+            name: one.name,
             summaries: &one.summaries,
             is_control: Some(one.index) == control,
         })
@@ -112,6 +143,7 @@ pub fn analyse_check(run: &RunRecord, summaries: &Summaries) -> CheckAnalysis {
     let rows = directories.iter().flat_map(|directory| &directory.summaries);
     let mut footnotes = footnotes(rows, run.calibration.overhead_per_sample_ns);
     footnotes.extend(memory_footnote(run));
+    footnotes.extend(rows_of_directories(&directories));
     let busy = run.generator.as_ref().and_then(generator_busy);
     CheckAnalysis {
         schema: SUMMARY_SCHEMA,
@@ -124,6 +156,24 @@ pub fn analyse_check(run: &RunRecord, summaries: &Summaries) -> CheckAnalysis {
         trust: run.trust.iter().cloned().chain(summaries.unknown.trust()).collect(),
         remarks: run.remarks.clone(),
     }
+}
+
+/// That there are rows which only directories have, where both were measured.
+fn rows_of_directories(directories: &[DirectoryAnalysis]) -> Option<String> {
+    let (servers, directories): (Vec<&DirectoryAnalysis>, Vec<&DirectoryAnalysis>) =
+        directories.iter().filter(|one| !one.summaries.is_empty()).partition(|one| one.is_server());
+    let has = |one: &DirectoryAnalysis, row: Operation| {
+        one.summaries.iter().any(|summary| summary.key.operation == row)
+    };
+    let only = |row: &Operation| {
+        directories.iter().any(|one| has(one, *row)) && !servers.iter().any(|one| has(one, *row))
+    };
+    let rows: Vec<String> =
+        KNOWN_ROWS_WITH_SERVERS.iter().filter(|row| only(row)).map(|row| format!("`{row}`")).collect();
+    let are = if rows.len() == 1 { "is" } else { "are" };
+    (!servers.is_empty() && !rows.is_empty()).then(|| {
+        format!("Servers are asked for objects alone: {} {are} measured only in directories.", joined(rows))
+    })
 }
 
 /// Adds to each directory that it changed while it was measured.
@@ -147,6 +197,7 @@ fn add_unsteady(directories: &mut [DirectoryAnalysis], control: Option<TargetInd
 /// A directory before it is judged.
 struct Measured<'a> {
     index: TargetIndex,
+    name: &'a str,
     target: &'a TargetRecord,
     summaries: Vec<Summary>,
     unanswered_ns: Option<Nanoseconds>,
@@ -154,7 +205,7 @@ struct Measured<'a> {
 }
 
 impl<'a> Measured<'a> {
-    fn new(index: usize, target: &'a TargetRecord, run: &RunRecord, summaries: &Summaries) -> Self {
+    fn new(index: usize, target: &'a TargetRecord, run: &'a RunRecord, summaries: &Summaries) -> Self {
         let index = TargetIndex(index as u16);
         let is_here = |summary: &&Summary| summary.key.target.is_none_or(|target| target == index);
         let (own, measured): (Vec<&Summary>, Vec<&Summary>) = summaries
@@ -166,6 +217,7 @@ impl<'a> Measured<'a> {
         let hung = hung_age(&own).filter(|age| *age >= run.spec.deadline_ns);
         Self {
             index,
+            name: run.shown_name(index),
             target,
             partial: measured.iter().find_map(|summary| PartialCreate::of(summary, run)),
             summaries: measured.into_iter().cloned().collect(),
@@ -178,21 +230,24 @@ impl<'a> Measured<'a> {
     }
 
     fn title(&self) -> String {
-        match self.file_system().filter(|kind| !kind.is_empty()) {
-            Some(kind) => format!("{} ({kind})", self.target.name),
-            None => self.target.name.clone(),
+        let software = || software(self.target.server.as_ref()?).map(str::to_owned);
+        match self.file_system().or_else(software).filter(|kind| !kind.is_empty()) {
+            Some(kind) => format!("{} ({kind})", self.name),
+            None => self.name.to_owned(),
         }
     }
 
     fn analysis(&self, verdict: Verdict) -> DirectoryAnalysis {
-        let mut findings = check_findings(&self.summaries, self.unanswered_ns, &verdict.sentence);
+        let who = if self.target.is_server() { Silent::Server } else { Silent::Directory };
+        let mut findings = check_findings(&self.summaries, (who, self.unanswered_ns), &verdict.sentence);
         let cut_short = self.target.failure.as_deref().filter(|_| !self.summaries.is_empty());
         findings.extend(cut_short.map(measured_in_part));
         findings.sort_by_key(|finding| finding.severity);
         DirectoryAnalysis {
             target: self.index,
-            name: self.target.name.clone(),
+            name: self.name.to_owned(),
             file_system: self.file_system(),
+            server: self.target.server.clone(),
             unanswered_ns: self.unanswered_ns,
             summaries: self.summaries.clone(),
             partial_create: self.partial,

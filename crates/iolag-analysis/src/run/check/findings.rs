@@ -6,7 +6,7 @@ use super::few_attempts::{is_said, told_few};
 use crate::finding::Severity;
 use crate::finding::of_runs::{
     CloseSlow, CreateSlow, DurableSlow, MeasuredInPart, NamesLookedUp, NotAnswering, NotEnded, RemoveSlow,
-    RunFinding, RunFound, SlowerOperation,
+    RunFinding, RunFound, Silent, SlowerOperation,
 };
 use crate::run::any_workload::{common_sightings, median_ns, summary_of};
 use crate::run::sightings::{Sighting, merged};
@@ -22,11 +22,11 @@ const FELT_NS: f64 = 1e6;
 /// Findings about one directory, in no promised order: what may be said of its rows, and what the `verdict` does not say already.
 pub(crate) fn check_findings(
     summaries: &[Summary],
-    unanswered_ns: Option<Nanoseconds>,
+    (who, unanswered_ns): (Silent, Option<Nanoseconds>),
     verdict: &str,
 ) -> Vec<RunFinding> {
     let mut findings = Vec::new();
-    findings.extend(unanswered_ns.map(not_answering));
+    findings.extend(unanswered_ns.map(|age_ns| not_answering(who, age_ns)));
     findings.extend(summaries.iter().filter_map(hung_operation));
     findings.extend(names_looked_up(summaries));
     findings.extend(fsync_dominates(summaries));
@@ -43,8 +43,8 @@ pub(crate) fn check_findings(
     findings
 }
 
-fn not_answering(age_ns: Nanoseconds) -> RunFinding {
-    let found = RunFound::NotAnswering(NotAnswering { age_ns });
+fn not_answering(who: Silent, age_ns: Nanoseconds) -> RunFinding {
+    let found = RunFound::NotAnswering(NotAnswering { age_ns, who });
     RunFinding::new(found, Severity::Serious).sized(age_ns.as_seconds())
 }
 

@@ -16,3 +16,17 @@ pub const KNOWN_ROWS: [Operation; 8] = [
     Operation::WriteDurably,
     Operation::StreamWrite,
 ];
+
+/// The same where servers are among the targets: of objects one also asks which there are, and removes them.
+pub const KNOWN_ROWS_WITH_SERVERS: [Operation; 10] = [
+    Operation::TaskList,
+    Operation::TaskCreate,
+    Operation::TaskCompile,
+    Operation::Create,
+    Operation::Read,
+    Operation::Stat,
+    Operation::List,
+    Operation::Delete,
+    Operation::WriteDurably,
+    Operation::StreamWrite,
+];

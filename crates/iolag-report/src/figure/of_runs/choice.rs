@@ -331,18 +331,31 @@ pub(crate) fn operations_in_order(runs: &[&RunFigures], levels: &[Level]) -> Vec
     operations
 }
 
-/// The level that people feel most directly.
+/// The level that people feel most directly, of those on which every place was measured that was measured at all, if there are some.
 fn level_of(runs: &[&RunFigures], selection: &FigureSelection) -> Option<Level> {
     if !selection.operations.is_empty() {
         return None;
     }
     let levels = [Level::Task, Level::Object, Level::Call, Level::Stream, Level::Harness];
-    let has = |level: &Level, is_meant: fn(&RunFigures, &Series) -> bool| {
-        let mut series = runs.iter().flat_map(|run| run.series.iter().map(move |series| (run, series)));
-        series.any(|(run, series)| series.level == *level && series.attempts > 0 && is_meant(run, series))
+    let all = places_on(runs, None);
+    let measured = |level: &Level| !places_on(runs, Some(*level)).is_empty();
+    let everywhere = levels.into_iter().filter(measured).find(|level| places_on(runs, Some(*level)) == all);
+    let series = || runs.iter().flat_map(|run| &run.series);
+    let has = |level: &Level| series().any(|series| series.level == *level && series.attempts > 0);
+    everywhere.or_else(|| levels.into_iter().find(measured)).or_else(|| levels.into_iter().find(has))
+}
+
+/// The places that were measured on this level, or on any but iolag's own.
+fn places_on(runs: &[&RunFigures], level: Option<Level>) -> BTreeSet<(usize, TargetIndex)> {
+    let is_on = |series: &Series| match level {
+        Some(level) => series.level == level && level != Level::Harness,
+        None => series.level != Level::Harness,
     };
-    let measured = levels.into_iter().find(|level| *level != Level::Harness && has(level, is_measured));
-    measured.or_else(|| levels.into_iter().find(|level| has(level, |_, _| true)))
+    let of_run = |(index, run): (usize, &&RunFigures)| {
+        let measured = run.series.iter().filter(|series| series.attempts > 0 && is_measured(run, series));
+        measured.filter(|series| is_on(series)).map(|series| (index, series.target)).collect::<Vec<_>>()
+    };
+    runs.iter().enumerate().flat_map(of_run).collect()
 }
 
 /// Whether it is of a phase that does not only make or remove what is measured.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use iolag_analysis::{
     CloseSlow, CreateSlow, DurableSlow, FewButLong, MeasuredInPart, NamesLookedUp, NotAnswering, NotEnded,
-    QuantileValue, RemoveSlow, SlowerOperation, Unsteady, duration_in_words, factor_in_words,
+    QuantileValue, RemoveSlow, Silent, SlowerOperation, Unsteady, duration_in_words, factor_in_words,
 };
 use iolag_model::{Nanoseconds, Operation};
 
@@ -13,13 +13,24 @@ use crate::finding::in_words::{About, Evidence, EvidenceAmount, InWords};
 impl InWords for NotAnswering {
     fn sentence(&self, _about: &About<'_>) -> String {
         let age = self.age_ns;
-        format!("The directory does not answer: the first contact has been waiting for {age}.")
+        let who = match self.who {
+            Silent::Directory => "directory",
+            Silent::Server => "server",
+        };
+        format!("The {who} does not answer: the first contact has been waiting for {age}.")
     }
 
     fn advice(&self) -> Cow<'static, str> {
-        "Ask on the server side; on this host see `dmesg` and /proc/mounts. Programs that touch this mount \
-         will hang too."
-            .into()
+        match self.who {
+            Silent::Directory => {
+                "Ask on the server side; on this host see `dmesg` and /proc/mounts. Programs that touch this mount \
+                 will hang too."
+            }
+            Silent::Server => {
+                "Ask on the server side, and look for a firewall on the way that drops what it does not let pass."
+            }
+        }
+        .into()
     }
 
     fn evidence(&self) -> Vec<Evidence> {

@@ -3,7 +3,7 @@
 use iolag_analysis::{
     CheckAnalysis, DirectoryAnalysis, PartialCreate, Precision, RunFindingKind, Summary, Verdict,
 };
-use iolag_model::{Nanoseconds, TargetIndex, Trust};
+use iolag_model::{Nanoseconds, ServerRecord, TargetIndex, Trust};
 use serde::Serialize;
 
 use crate::finding::in_words::FindingInWords;
@@ -29,6 +29,8 @@ struct DirectoryDocument<'a> {
     target: TargetIndex,
     name: &'a str,
     file_system: &'a Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server: Option<&'a ServerRecord>,
     unanswered_ns: Option<Nanoseconds>,
     summaries: &'a [Summary],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,6 +61,7 @@ impl<'a> From<&'a DirectoryAnalysis> for DirectoryDocument<'a> {
             target: directory.target,
             name: &directory.name,
             file_system: &directory.file_system,
+            server: directory.server.as_ref(),
             unanswered_ns: directory.unanswered_ns,
             summaries: &directory.summaries,
             partial_create: directory.partial_create,

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use iolag_analysis::{CheckAnalysis, DirectoryAnalysis, Feeling, KNOWN_ROWS, RunFindingKind};
+use iolag_analysis::{CheckAnalysis, DirectoryAnalysis, Feeling, RunFindingKind};
 use iolag_model::{Operation, RunRecord};
 
 use super::document::CheckDocument;
@@ -30,7 +30,7 @@ impl Judged for CheckAnalysis {
     fn verdicts<'a>(&'a self) -> Vec<Verdict<'a>> {
         let of = |directory: &'a DirectoryAnalysis| Verdict {
             place: &directory.name,
-            kind: directory.file_system.as_deref(),
+            kind: directory.kind(),
             feeling: directory.verdict.feeling,
             sentence: &directory.verdict.sentence,
         };
@@ -85,7 +85,7 @@ impl Judged for CheckAnalysis {
     }
 
     fn known_rows(&self) -> &'static [Operation] {
-        &KNOWN_ROWS
+        CheckAnalysis::known_rows(self)
     }
 
     fn write_json(&self, run: &RunRecord, writer: &mut dyn Write) -> io::Result<()> {

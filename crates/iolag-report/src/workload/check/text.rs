@@ -3,9 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use iolag_analysis::{
-    CheckAnalysis, DirectoryAnalysis, Feeling, KNOWN_ROWS, PartialCreate, ShareOver, Summary,
-};
+use iolag_analysis::{CheckAnalysis, DirectoryAnalysis, Feeling, PartialCreate, ShareOver, Summary};
 use iolag_model::{Level, Nanoseconds, Operation, format_count, format_duration, one_line};
 
 use crate::finding::run::{FindingsOfDirectory, findings_of_check};
@@ -46,7 +44,9 @@ pub fn check_text(analysis: &CheckAnalysis, rows: CheckRows, width: usize, colou
             CheckRows::Known => " (median with 95 % interval, slowest 5 %, longest)\n\n",
             CheckRows::All => " (median with 95 % interval, slowest 5 % and 1 %, longest)\n\n",
         });
-        text.push_str(&blocks(&answering, width, colour, &|block| duration_table(block, rows)));
+        text.push_str(&blocks(&answering, width, colour, &|block| {
+            duration_table(block, (rows, analysis.known_rows()))
+        }));
     }
     text.push_str(&silent(analysis, colour));
     text.push_str(&remarks(analysis, width));
@@ -66,7 +66,7 @@ pub fn check_text(analysis: &CheckAnalysis, rows: CheckRows, width: usize, colou
     if !answering.is_empty() && rows == CheckRows::Known {
         let rows = format!(
             "`iolag check --full` and `iolag show --full` print all rows{}, and how often each takes long.",
-            with_rows(&text)
+            with_rows(&text, analysis.known_rows())
         );
         text.push_str(&format!("\n{}\n", wrapped(&rows, width, "  ")));
     }
@@ -74,11 +74,11 @@ pub fn check_text(analysis: &CheckAnalysis, rows: CheckRows, width: usize, colou
 }
 
 /// The rows that are named in a text whose table has not got them, as a part of a sentence.
-fn with_rows(text: &str) -> String {
+fn with_rows(text: &str, known: &[Operation]) -> String {
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut rows: Vec<String> = Operation::ALL
         .iter()
-        .filter(|operation| !KNOWN_ROWS.contains(operation))
+        .filter(|operation| !known.contains(operation))
         .map(|row| format!("`{row}`"))
         .collect();
     rows.retain(|row| flat.contains(row.as_str()));
@@ -156,13 +156,13 @@ fn blocks(directories: &[&DirectoryAnalysis], width: usize, colour: Colour, make
 
 fn title(directory: &DirectoryAnalysis) -> String {
     let name = one_line(&directory.name);
-    match &directory.file_system {
+    match directory.kind() {
         Some(kind) => format!("{name} ({kind})"),
         None => name,
     }
 }
 
-fn duration_table(directories: &[&DirectoryAnalysis], rows: CheckRows) -> Table {
+fn duration_table(directories: &[&DirectoryAnalysis], (rows, known): (CheckRows, &[Operation])) -> Table {
     let right = Side::Right;
     let mut names =
         columns([("n", right), ("median", right), ("p95", right), ("p99", right), ("max", right)]);
@@ -170,7 +170,11 @@ fn duration_table(directories: &[&DirectoryAnalysis], rows: CheckRows) -> Table 
         names.retain(|(name, _)| name != "p99");
     }
     let mut table = new_table(directories, &names);
-    fill(&mut table, directories, rows, names.len(), &|_| true, &|directory, summary| {
+    let shown = match rows {
+        CheckRows::Known => Shown::Flat(known),
+        CheckRows::All => Shown::BySection,
+    };
+    fill(&mut table, directories, shown, names.len(), &|_| true, &|directory, summary| {
         let durations = &summary.durations;
         let slow = |text: String, over: Nanoseconds, value: Option<Nanoseconds>| match value {
             Some(value) if value > over => Cell::toned(text, Tone::Serious),
@@ -211,7 +215,7 @@ fn share_table(directories: &[&DirectoryAnalysis]) -> Table {
     let name = |threshold: &Nanoseconds| (Cow::Owned(format!("> {} s", threshold.as_seconds())), Side::Right);
     let names: Vec<(Cow<'static, str>, Side)> = thresholds.iter().map(name).collect();
     let mut table = new_table(directories, &names);
-    fill(&mut table, directories, CheckRows::All, thresholds.len(), &took_long, &|_, summary| {
+    fill(&mut table, directories, Shown::BySection, thresholds.len(), &took_long, &|_, summary| {
         let shares = &summary.durations.shares;
         let cell = |index: usize| match shares.get(index) {
             Some(over) => {
@@ -242,11 +246,20 @@ fn new_table(directories: &[&DirectoryAnalysis], names: &[(Cow<'static, str>, Si
     Table::new(std::iter::once(label).chain(directories.iter().map(group)).collect())
 }
 
+/// Which rows a table has.
+#[derive(Clone, Copy)]
+enum Shown<'a> {
+    /// These.
+    Flat(&'a [Operation]),
+    /// All, under headings.
+    BySection,
+}
+
 /// A row per operation that is to be shown for any of the directories, under the heading of its level if there are all.
 fn fill(
     table: &mut Table,
     directories: &[&DirectoryAnalysis],
-    rows: CheckRows,
+    rows: Shown<'_>,
     columns: usize,
     is_shown: &dyn Fn(&Summary) -> bool,
     cells_of: &dyn Fn(&DirectoryAnalysis, &Summary) -> Vec<Cell>,
@@ -272,10 +285,8 @@ fn fill(
         table.row(cells);
     };
     match rows {
-        CheckRows::Known => {
-            KNOWN_ROWS.iter().for_each(|operation| fill_row(table, *operation, &mut None, ""))
-        }
-        CheckRows::All => {
+        Shown::Flat(rows) => rows.iter().for_each(|operation| fill_row(table, *operation, &mut None, "")),
+        Shown::BySection => {
             for (level, heading) in SECTIONS {
                 let mut heading = Some(heading);
                 for operation in Operation::ALL.iter().filter(|operation| operation.level() == level) {

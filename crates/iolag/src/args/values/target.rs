@@ -21,7 +21,8 @@ impl TypedValueParser for TargetParser {
     }
 }
 
-/// Understands directories and servers, with nothing around them.
+/// Understands what a check, a ping and a watch measure: directories, and servers, with nothing around them. A text that is neither
+/// names a directory that may have such a name.
 #[derive(Clone)]
 pub(crate) struct PlaceParser;
 
@@ -29,10 +30,20 @@ impl TypedValueParser for PlaceParser {
     type Value = Target;
 
     fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<Target, Error> {
-        let is_bare = |target: &Target| !matches!(target.kind(), "delayed" | "faulty");
-        match value.to_str().map(Target::parse) {
-            Some(Ok(target)) if target.is_server() && is_bare(&target) => Ok(target),
-            Some(Err(error)) if value.as_encoded_bytes().windows(3).any(|three| three == b"://") => {
+        let text = value.to_str().ok_or_else(|| Error::new(ErrorKind::InvalidUtf8))?;
+        match Target::parse(text) {
+            Ok(target) if target.directory().is_none() || target.kind() != "posix" => {
+                let is_plain = target.is_server() && !matches!(target.kind(), "delayed" | "faulty");
+                let sentence = || {
+                    let text = redact(text);
+                    format!(
+                        "{text:?} is neither a directory nor a server, and this command measures nothing else; \
+                         `iolag bench metadata {text}` does\n"
+                    )
+                };
+                is_plain.then_some(target).ok_or_else(|| Error::raw(ErrorKind::ValueValidation, sentence()))
+            }
+            Err(error) if Target::is_meant_as_server(text) => {
                 Err(Error::raw(ErrorKind::ValueValidation, format!("{error}\n")))
             }
             _ => DirectoryParser.parse_ref(command, argument, value).map(Target::from),

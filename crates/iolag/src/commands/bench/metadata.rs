@@ -1,12 +1,10 @@
 //! `iolag bench metadata`: the workload of md-workbench.
 
-use std::path::Path;
-
-use iolag_conduct::{ExitCode, Failure, Side, become_keeper, plan_metadata};
+use iolag_conduct::{ExitCode, Failure, become_keeper, plan_metadata};
 
 use crate::args::{Common, Metadata};
 use crate::commands::bench::conducting::{conduct, limits, planned};
-use crate::commands::{store_of, typed};
+use crate::commands::{store_of, trust, typed};
 
 /// Runs the command.
 ///
@@ -14,22 +12,10 @@ use crate::commands::{store_of, typed};
 /// If nothing can be measured.
 pub fn run(options: &Metadata, common: &Common) -> Result<ExitCode, Failure> {
     let mut bench = planned(&options.places, &options.bench)?;
-    if let Some(file) = &options.ca_file {
-        bench.sides = trusting(bench.sides, file)?;
-    }
+    trust(bench.sides.iter_mut().map(|side| &mut side.target), options.ca_file.as_deref())?;
     let campaign = plan_metadata(bench, &options.workload(), &limits())?;
     let keeper = become_keeper(store_of(common), typed())?;
     conduct(campaign, &keeper, &options.bench.campaign, common)
-}
-
-/// The same servers, of which those in this file vouch for.
-fn trusting(sides: Vec<Side>, authorities: &Path) -> Result<Vec<Side>, Failure> {
-    let setting = [("ca-file".to_owned(), authorities.display().to_string())];
-    let trusting = |side: Side| match side.target.is_server() {
-        true => Ok(Side { target: side.target.with_settings(&setting), ..side }),
-        false => Err(Failure::usage(format!("--ca-file is for servers, and {} is none", side.shown()))),
-    };
-    sides.into_iter().map(trusting).collect()
 }
 
 #[cfg(test)]

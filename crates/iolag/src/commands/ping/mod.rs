@@ -22,7 +22,7 @@ use crate::announcing::probes_in_words;
 use crate::args::{Common, Ping};
 use crate::commands::runs::figures;
 use crate::commands::watch::terminal::Lines;
-use crate::commands::{labels, store_of, typed};
+use crate::commands::{labels, store_of, trust, typed};
 use crate::output;
 
 /// Runs the command.
@@ -48,8 +48,10 @@ pub fn run(options: &Ping, common: &Common) -> Result<ExitCode, Failure> {
 }
 
 fn planned(options: &Ping) -> Result<PingOptions, Failure> {
+    let mut target = options.target.clone();
+    trust([&mut target], options.ca_file.as_deref())?;
     Ok(PingOptions {
-        target: options.target.clone(),
+        target,
         every: options.every,
         count: options.count,
         deadline: options.deadline,

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::contact::{Contacts, look_at_targets};
 use crate::args::Watch;
+use crate::commands::trust;
 use crate::commands::history::access::{Chosen, Unopened, failure};
 use crate::documents::{DEADLINE, DocumentError, Purpose, UserFile, found_programs};
 use crate::planning::PlanDocument;
@@ -204,10 +205,12 @@ fn wishes(
     places: &Places,
     variable: impl Fn(&str) -> Option<OsString>,
 ) -> Result<Wishes, Failure> {
+    let mut targets = options.targets.clone();
+    trust(&mut targets, options.ca_file.as_deref())?;
     let shell = variable("SHELL").map(PathBuf::from).filter(|shell| shell.is_absolute());
     Ok(Wishes {
         host: iolag_store::host_name(),
-        targets: options.targets.clone(),
+        targets,
         tasks: options.tasks.clone(),
         every: options.every,
         home: variable("HOME").map(PathBuf::from),

@@ -138,13 +138,13 @@ fn the_same_point_twice_is_refused_and_repetitions_are_not() {
 }
 
 #[test]
-fn what_is_no_directory_is_told_with_the_command_that_measures_it() {
+fn what_is_no_place_is_told_with_the_command_that_measures_it() {
     let user = User::new();
     for (command, target) in [("check", "memory:"), ("ping", "memory:"), ("watch", "delayed:1ms:memory:")] {
         let refused = user.iolag(&[command, target]);
         assert_eq!((refused.code, refused.output.as_str()), (2, ""), "{refused:?}");
         assert!(
-            refused.errors.contains("is no directory, and this command measures nothing else"),
+            refused.errors.contains("is neither a directory nor a server, and this command measures nothing else"),
             "{refused:?}"
         );
         assert!(refused.errors.contains(&format!("`iolag bench metadata {target}` does")), "{refused:?}");
@@ -156,7 +156,7 @@ fn what_is_no_directory_is_told_with_the_command_that_measures_it() {
 fn a_url_that_is_refused_is_told_without_its_password() {
     let user = User::new();
     for command in [
-        &["check", "s3://me:hunter2@host/b"][..],
+        &["check", "mysql://me:hunter2@host/b"][..],
         &["ping", "mysql://me:hunter2@host/b", "-n", "1"],
         &["watch", "mysql://me:hunter2@host/b", "--once"],
     ] {

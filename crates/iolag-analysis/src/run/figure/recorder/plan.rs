@@ -326,11 +326,11 @@ fn facts_of(record: &RunRecord, span: TimeSpan, clients: u32) -> RunFacts {
     let mut targets: Vec<TargetFacts> = record
         .targets
         .iter()
-        .zip(0..)
+        .zip((0..).map(TargetIndex))
         .map(|(target, index)| TargetFacts {
-            name: match control == Some(TargetIndex(index)) {
+            name: match control == Some(index) {
                 true => format!("{} (this machine's memory, to compare with)", target.name),
-                false => target.name.clone(),
+                false => record.shown_name(index).to_owned(),
             },
             kind: target.file_system.as_ref().map_or_else(|| target.backend.clone(), |fs| fs.kind.clone()),
             unanswered_ns: target.unanswered_ns,
