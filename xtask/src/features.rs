@@ -4,8 +4,9 @@ use anyhow::{Context, Result, ensure};
 
 use crate::places::{Places, output, run};
 
-/// What everything here is built with: what makes the types of the pages is built with the tests, not once more.
-pub const BUILT: [&str; 2] = ["--features", "iolag-report/typescript"];
+/// What everything here is built with: what makes the types of the pages, and MongoDB, which is not in the default build. Both
+/// are built with all the tests, not once more.
+pub const BUILT: [&str; 2] = ["--features", "iolag-report/typescript,iolag/mongodb"];
 
 /// Which sets of features clippy sees of the workspace, one run for each: none, those by default, and all. Tests are seen with none and with
 /// all: each feature is on in one and off in the other.
@@ -18,7 +19,7 @@ pub const LINTED: [(&[&str], Targets); 3] = [
 /// Features of which clippy sees the crate with each alone. Others only pass these on.
 pub const ALONE: &[(&str, &[&str])] = &[
     ("iolag-analysis", &["typescript"]),
-    ("iolag-backend", &["http", "postgres", "s3"]),
+    ("iolag-backend", &["http", "mongodb", "postgres", "s3"]),
     ("iolag-model", &["typescript"]),
     ("iolag-net", &["postgres"]),
     ("iolag-report", &["typescript"]),
@@ -28,11 +29,12 @@ pub const ALONE: &[(&str, &[&str])] = &[
 /// What is linted of each crate.
 pub type Targets = &'static [&'static str];
 
-/// Builds the program without any feature of its own, and runs it: what can be left out can be left out. With the default ones it is
-/// built by the tests, from which this takes all crates but those that know of PostgreSQL.
+/// Builds the program without any feature of its own, and runs it: what can be left out can be left out. With them it is
+/// built by the tests, from which this takes all crates but those that know of servers.
 pub fn leave_out_all(places: &Places) -> Result<()> {
     let mut cargo = places.cargo();
-    cargo.args(["build", "--quiet", "--workspace", "--bin", "iolag", "--no-default-features"]).args(BUILT);
+    cargo.args(["build", "--quiet", "--workspace", "--bin", "iolag", "--no-default-features"]);
+    cargo.args(["--features", "iolag-report/typescript"]);
     run(&mut cargo)?;
     let iolag = || std::process::Command::new(places.target.join("debug/iolag"));
     let version = output(iolag().arg("--version"))?;

@@ -19,6 +19,8 @@ mod held_back;
 #[cfg(feature = "http")]
 mod http;
 mod memory;
+#[cfg(feature = "mongodb")]
+mod mongo;
 mod names;
 mod paged;
 mod posix;
@@ -29,7 +31,7 @@ mod request;
 #[cfg(feature = "s3")]
 mod s3;
 mod semantics;
-#[cfg(any(feature = "http", feature = "postgres"))]
+#[cfg(any(feature = "http", feature = "mongodb", feature = "postgres"))]
 mod servers;
 mod tags;
 mod target;

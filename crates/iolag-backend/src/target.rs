@@ -10,7 +10,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use iolag_model::Clock;
-#[cfg(any(feature = "http", feature = "postgres"))]
+#[cfg(any(feature = "http", feature = "postgres", feature = "mongodb"))]
 use iolag_net::Variables;
 #[cfg(feature = "postgres")]
 use iolag_net::postgres::PasswordSources;
@@ -19,6 +19,8 @@ use crate::delayed::{DelayedBackend, Latencies, parse_latencies};
 use crate::faulty::{FaultyBackend, Rule, parse_rules};
 #[cfg(feature = "http")]
 use crate::http::{WebBackend, WebUrl};
+#[cfg(feature = "mongodb")]
+use crate::mongo::{MongoBackend, MongoUrl};
 #[cfg(feature = "postgres")]
 use crate::postgres::{PostgresBackend, PostgresUrl};
 use crate::redact::redact;
@@ -29,9 +31,16 @@ use crate::{Backend, BackendError, MemoryBackend, PosixBackend, Semantics};
 /// Wrappers in wrappers, at most.
 const DEPTH_MAX: usize = 8;
 
+/// What stands in place of a backend that is not in every build.
+const WITHOUT_MONGODB: &str = "this iolag was built without MongoDB; use one built with the feature mongodb (cargo build --release --features mongodb)";
+
+/// The driver would need a resolver of its own for these.
+const SRV: &str = "the servers that mongodb+srv leaves to DNS are not looked up; name them, as mongodb://HOST1,HOST2/DATABASE?replicaSet=NAME&tls=true \
+                   (dig +short SRV _mongodb._tcp.HOST, and TXT HOST, say which they are)";
+
 /// Kinds of target that iolag is designed for, and that this build has no backend for.
 const LATER: &[&str] =
-    &["s3", "http", "https", "dav", "davs", "postgres", "postgresql", "mongodb", "mpiio", "gsiftp", "root"];
+    &["s3", "http", "https", "dav", "davs", "postgres", "postgresql", "mpiio", "gsiftp", "root"];
 
 /// A place to measure: a directory (`/scratch/me`, `posix:/scratch/me`) or `memory:`, and the wrappers around it
 /// (`delayed:DELAYS:TARGET`, `faulty:RULES:TARGET`).
@@ -75,6 +84,8 @@ enum Innermost {
     Bucket(S3Url),
     #[cfg(feature = "postgres")]
     Database(PostgresUrl),
+    #[cfg(feature = "mongodb")]
+    Documents(MongoUrl),
 }
 
 impl Innermost {
@@ -88,6 +99,8 @@ impl Innermost {
             Self::Bucket(_) => "s3",
             #[cfg(feature = "postgres")]
             Self::Database(_) => "postgres",
+            #[cfg(feature = "mongodb")]
+            Self::Documents(_) => "mongodb",
         }
     }
 }
@@ -139,6 +152,8 @@ impl Target {
             Innermost::Bucket(_) => S3Backend::SEMANTICS,
             #[cfg(feature = "postgres")]
             Innermost::Database(url) => PostgresBackend::semantics(url.tables),
+            #[cfg(feature = "mongodb")]
+            Innermost::Documents(_) => MongoBackend::SEMANTICS,
         }
     }
 
@@ -172,6 +187,8 @@ impl Target {
             Innermost::Bucket(url) => text.push_str(url.text()),
             #[cfg(feature = "postgres")]
             Innermost::Database(url) => text.push_str(url.text()),
+            #[cfg(feature = "mongodb")]
+            Innermost::Documents(url) => text.push_str(url.text()),
             Innermost::Directory(path) => {
                 let path = path.display().to_string();
                 if scheme_of(&path).is_some() {
@@ -208,6 +225,10 @@ impl Target {
             Innermost::Database(url) => {
                 let passwords = PasswordSources::of(&Variables::of_process());
                 Box::new(PostgresBackend::new(url.clone(), working_name, passwords)?)
+            }
+            #[cfg(feature = "mongodb")]
+            Innermost::Documents(url) => {
+                Box::new(MongoBackend::new(url.clone(), working_name, Variables::of_process())?)
             }
         };
         let wrap = |inner: Box<dyn Backend>, wrapper: &Wrapping| -> Box<dyn Backend> {
@@ -270,6 +291,9 @@ fn parse(text: &str) -> Result<Target, String> {
             "s3" => break Innermost::Bucket(S3Url::parse(rest)?),
             #[cfg(feature = "postgres")]
             "postgres" | "postgresql" => break Innermost::Database(PostgresUrl::parse(rest)?),
+            #[cfg(feature = "mongodb")]
+            "mongodb" => break Innermost::Documents(MongoUrl::parse(rest)?),
+            "mongodb+srv" => return Err(SRV.to_owned()),
             "delayed" | "faulty" if wrappers.len() == DEPTH_MAX => {
                 return Err(format!("more than {DEPTH_MAX} wrappers around each other"));
             }
@@ -322,12 +346,16 @@ fn known() -> String {
         (cfg!(feature = "s3"), "s3://BUCKET/PREFIX, "),
         (cfg!(feature = "postgres"), "postgres://USER@HOST/DATABASE, "),
         (cfg!(feature = "http"), "dav(s)://HOST/PATH, http(s)://HOST/PATH, "),
+        (cfg!(feature = "mongodb"), "mongodb://HOST/DATABASE, "),
     ];
     let servers: String = of_features.into_iter().filter(|(is_on, _)| *is_on).map(|(_, text)| text).collect();
     format!("a directory, posix:DIRECTORY, {servers}memory:, delayed:DELAYS:TARGET, faulty:RULES:TARGET")
 }
 
 fn unknown(scheme: &str) -> String {
+    if scheme == "mongodb" {
+        return WITHOUT_MONGODB.to_owned();
+    }
     let known = known();
     if LATER.contains(&scheme) {
         return format!("this build has no backend for {scheme} targets; it measures {known}");

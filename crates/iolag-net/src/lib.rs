@@ -15,7 +15,7 @@ mod variables;
 
 pub use credentials::{AccessKey, AddressingStyle, Login, S3Settings, login_of};
 pub use protection::Protection;
-pub use reach::{Stream, Unreached, Way, code_of};
+pub use reach::{Stream, Unreached, Way, code_of, distrust};
 pub use secret::Secret;
 pub use variables::Variables;
 

@@ -144,7 +144,7 @@ impl Desk<'_> {
             format!(
                 "; the clock of this host and that of the server are {skew} apart: set it, for signatures hold for some minutes"
             )
-        } else if has(&["SignatureDoesNotMatch", "InvalidAccessKeyId", "AccessDenied"])
+        } else if has(&["SignatureDoesNotMatch", "InvalidAccessKeyId", "AccessDenied", "XAdminUserNotFound"])
             || answer.status == 403
         {
             "; check the key (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE), the region, and what the key may do".to_owned()
@@ -153,7 +153,8 @@ impl Desk<'_> {
         } else {
             String::new()
         };
-        self.failed(action, about, answer.code(), Some(text + &advice))
+        let text = if advice.is_empty() { text.as_str() } else { text.trim_end_matches('.') };
+        self.failed(action, about, answer.code(), Some(format!("{text}{advice}")))
     }
 
     /// Keys that begin so, and how to ask for the next ones.

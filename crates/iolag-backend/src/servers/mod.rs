@@ -4,16 +4,20 @@ mod keys;
 mod marked;
 mod server_tag;
 mod settings;
+#[cfg(any(feature = "http", feature = "postgres"))]
 mod timed;
 mod waiting;
 
-#[cfg(feature = "http")]
+#[cfg(any(feature = "http", feature = "mongodb"))]
 pub(crate) use keys::object_name;
 pub(crate) use keys::{dataset_name, key_of, refuse_odd};
 pub(crate) use marked::{Claims, Expected, MarkedPlace, create_place, removal_of, reopen_place};
 pub(crate) use server_tag::ServerTag;
-#[cfg(feature = "http")]
+#[cfg(any(feature = "http", feature = "mongodb"))]
 pub(crate) use settings::decoded;
-pub(crate) use settings::{encoded, settings_of};
+#[cfg(any(feature = "http", feature = "postgres"))]
+pub(crate) use settings::encoded;
+pub(crate) use settings::settings_of;
+#[cfg(any(feature = "http", feature = "postgres"))]
 pub(crate) use timed::{FirstByte, Timed};
 pub(crate) use waiting::wait_for;

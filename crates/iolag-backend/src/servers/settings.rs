@@ -1,9 +1,6 @@
 //! Parts of URLs; and what stands after the `#`: settings for iolag, which go to no server.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-
-/// What is not encoded in a path: RFC 3986, 2.3, and what divides it.
-const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
+use percent_encoding::percent_decode_str;
 
 /// `name=value,name=value`, of which these names are known.
 pub(crate) fn settings_of(fragment: &str, known: &[&str]) -> Result<Vec<(String, String)>, String> {
@@ -21,7 +18,13 @@ pub(crate) fn settings_of(fragment: &str, known: &[&str]) -> Result<Vec<(String,
 }
 
 /// With percent-encoding, of what is a path or a part of a query.
+#[cfg(any(feature = "http", feature = "postgres"))]
 pub(crate) fn encoded(text: &str) -> String {
+    use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+    /// What is not encoded in a path: RFC 3986, 2.3, and what divides it.
+    const KEPT: &AsciiSet =
+        &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
     utf8_percent_encode(text, KEPT).to_string()
 }
 

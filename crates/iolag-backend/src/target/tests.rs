@@ -35,6 +35,19 @@ fn every_form_of_target_is_known() {
     }
 }
 
+#[cfg(feature = "mongodb")]
+#[test]
+fn a_database_of_mongodb_is_a_target_and_shows_no_password() {
+    let target = Target::parse("delayed:5ms:mongodb://me:geheim@a,b:1/base?w=1#collections=dataset").unwrap();
+    assert!(target.is_server());
+    assert_eq!(target.to_string(), "delayed:5ms:mongodb://me:***@a,b:1/base?w=1#collections=dataset");
+    assert_eq!(described(&target).1, target.to_string());
+    let settled = target.with_settings(&[("ca-file".to_owned(), "/a,b".to_owned())]);
+    assert!(settled.to_string().ends_with("#collections=dataset,ca-file=/a%2Cb"), "{settled}");
+    let stored = Target::parse(&target.to_string()).unwrap();
+    assert_eq!(stored.to_string(), target.to_string());
+}
+
 #[test]
 fn the_directory_is_the_one_that_was_named_whatever_is_around_it() {
     for (text, directory) in [
@@ -73,9 +86,14 @@ fn another_directory_keeps_what_is_around_it() {
 
 #[test]
 fn an_error_is_one_sentence_with_what_was_expected() {
+    // In a build with it, too: there the tests are run.
+    assert!(unknown("mongodb").contains("built without MongoDB; use one built with the feature mongodb"));
     for (text, expected) in [
         ("gsiftp://host/x", "this build has no backend for gsiftp targets; it measures a directory"),
         ("delayed:1ms:root://host/x", "this build has no backend for root targets"),
+        ("mongodb+srv://host/x", "as mongodb://HOST1,HOST2/DATABASE?replicaSet=NAME&tls=true"),
+        #[cfg(feature = "mongodb")]
+        ("mongodb://host", "it names no database"),
         ("delayed:1ms:s3:bucket", "expected s3://BUCKET/PREFIX"),
         ("ftp://host/", "\"ftp\" is no kind of target; this build measures a directory"),
         ("memory:x", "expected nothing after memory:"),

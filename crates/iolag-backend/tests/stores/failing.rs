@@ -10,7 +10,7 @@ use iolag_model::{ClientId, ErrorClass, FailureCode, FailureOrigin, Operation};
 use crate::{backend, refusal};
 
 /// The sentence of an error, its class, and that no secret is in it.
-fn told(error: &BackendError, secret: &str) -> (String, ErrorClass) {
+pub(crate) fn told(error: &BackendError, secret: &str) -> (String, ErrorClass) {
     let text = error.to_string();
     assert!(!text.contains(secret) && !format!("{error:?}").contains(secret), "{text}");
     match error {
@@ -19,7 +19,7 @@ fn told(error: &BackendError, secret: &str) -> (String, ErrorClass) {
     }
 }
 
-fn ask(
+pub(crate) fn ask(
     session: &mut dyn Session,
     operation: Operation,
     index: u64,
@@ -32,7 +32,7 @@ fn ask(
     (completion.code, session.message())
 }
 
-fn open(backend: &dyn Backend) -> Box<dyn Session> {
+pub(crate) fn open(backend: &dyn Backend) -> Box<dyn Session> {
     backend.create_place(&maker()).unwrap();
     backend.open_session(&SessionOptions::new(ClientId(0), 0, 1, 4096)).unwrap()
 }

@@ -4,6 +4,8 @@
 
 mod conforming;
 mod failing;
+#[cfg(feature = "mongodb")]
+mod mongo;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

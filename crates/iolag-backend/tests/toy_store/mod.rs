@@ -137,7 +137,7 @@ impl Backend for ToyStore {
                 datasets: Datasets::Implied,
                 full_dataset: FullDataset::NotRemovable,
                 place: PlaceProof::Marker,
-                descriptors: Descriptors::Private,
+                descriptors: Descriptors::Shared,
                 opening: SessionOpening::Asynchronous { at_once: 256 },
                 objects: ObjectNames::AlsoNamed,
                 queue: Queue::None,

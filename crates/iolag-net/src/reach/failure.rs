@@ -50,26 +50,30 @@ impl Unreached {
 
     pub(super) fn protecting(way: &Way, error: &io::Error) -> Self {
         let part = Operation::CallTls;
-        let Some(failed) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) else {
+        let Some((code, why)) = distrust(error) else {
             let said = format!("{way} ended the connection while TLS was agreed on: {}", plain(error));
             return Self { part, code: code_of(error), said };
         };
-        let (code, why) = match failed {
-            Error::InvalidCertificate(reason) => {
-                (alert(AlertDescription::from(reason.clone())), certificate(reason))
-            }
-            Error::AlertReceived(description) => {
-                (alert(*description), format!("the server says {description:?}"))
-            }
-            Error::InvalidMessage(_) => (
-                alert(AlertDescription::DecodeError),
-                "it does not speak TLS on this port; check the port, or use the scheme without TLS"
-                    .to_owned(),
-            ),
-            other => (alert(AlertDescription::HandshakeFailure), other.to_string()),
-        };
         Self { part, code, said: format!("cannot trust {way}: {why}") }
     }
+}
+
+/// Why TLS was not agreed on, as a code and in a sentence with what to do; `None` where the connection failed for another reason.
+pub fn distrust(error: &io::Error) -> Option<(FailureCode, String)> {
+    let failed = error.get_ref()?.downcast_ref::<Error>()?;
+    Some(match failed {
+        Error::InvalidCertificate(reason) => {
+            (alert(AlertDescription::from(reason.clone())), certificate(reason))
+        }
+        Error::AlertReceived(description) => {
+            (alert(*description), format!("the server says {description:?}"))
+        }
+        Error::InvalidMessage(_) => (
+            alert(AlertDescription::DecodeError),
+            "it does not speak TLS on this port; check the port, or use the scheme without TLS".to_owned(),
+        ),
+        other => (alert(AlertDescription::HandshakeFailure), other.to_string()),
+    })
 }
 
 fn alert(description: AlertDescription) -> FailureCode {

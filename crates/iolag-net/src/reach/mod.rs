@@ -11,7 +11,7 @@ mod resolve;
 mod stream;
 mod way;
 
-pub use failure::{Unreached, code_of};
+pub use failure::{Unreached, code_of, distrust};
 pub use stream::Stream;
 pub use way::Way;
 
