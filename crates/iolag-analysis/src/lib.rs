@@ -58,6 +58,9 @@ pub use run::metadata::self_read::{SelfReadShare, same_node_share, self_read_sha
 pub use run::metadata::stage::Unfinished;
 pub use run::metadata::stage::{OperationRow, StageAnalysis, WorkingSetChange};
 pub use run::metadata::working_set::WorkingSet;
+pub use run::parts::part::PartSpent;
+pub use run::parts::quantity::ProfileQuantity;
+pub use run::parts::spent::TimeSpent;
 pub use run::ping::analysis::analyse_ping;
 pub use run::ping::counts::PingCounts;
 pub use run::stage_names::stage_name;

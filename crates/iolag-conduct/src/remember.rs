@@ -218,7 +218,14 @@ mod tests {
     fn values(standing: Standing, quantity: RunQuantity, amount: RunAmount) -> RunValues {
         let cell = Cell { operation: Operation::Read, phase: None };
         let amounts = vec![(quantity, amount)];
-        let value = CellValue { cell, target: TargetIndex(0), attempts: 9, amounts, processors: None };
+        let value = CellValue {
+            cell,
+            target: TargetIndex(0),
+            attempts: 9,
+            amounts,
+            profile: Vec::new(),
+            processors: None,
+        };
         RunValues {
             standing,
             cells: vec![value],

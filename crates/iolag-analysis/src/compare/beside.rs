@@ -1,14 +1,17 @@
 //! What is told of sides beside their speed: what others felt, how long caches took, and what the processors did meanwhile.
 
+use std::collections::BTreeMap;
+
 use iolag_model::{CacheState, Operation, Standpoint};
 
-use super::cells::Row;
+use super::cells::{Entry, Row};
 use super::side::{Side, Unit};
-use super::table::{Beside, ComparedBeside, ComparedBystander, FeltOfSide, MiddleOfRuns};
+use super::table::{Beside, ComparedBeside, ComparedBystander, FeltOfSide, MiddleOfRuns, SideProfile};
 use crate::run::beside::analysis::asked_everywhere;
 use crate::run::beside::felt::FeltOfRun;
+use crate::run::parts::quantity::ProfileQuantity;
 use crate::run::surroundings::processor_time::ProcessorShare;
-use crate::run::values::middle_of;
+use crate::run::values::{RunAmount, middle_of};
 
 /// All that is known of any side.
 pub(super) fn beside(sides: &[Side], rows: &[Row]) -> Vec<ComparedBeside> {
@@ -61,6 +64,25 @@ fn felt_of_side(runs: &[&FeltOfRun]) -> Option<FeltOfSide> {
         stuck: runs.iter().map(|felt| felt.stuck).sum(),
         longest: runs.iter().map(|felt| felt.longest).max_by_key(|longest| longest.bound())?,
     })
+}
+
+/// The numbers of a side in a row, from those of its runs.
+pub(super) fn profile_of_side(entries: &[Entry]) -> Vec<SideProfile> {
+    let mut of_runs: BTreeMap<ProfileQuantity, Vec<RunAmount>> = BTreeMap::new();
+    for (quantity, amount) in entries.iter().flat_map(|entry| &entry.value.profile) {
+        of_runs.entry(*quantity).or_default().push(*amount);
+    }
+    let of_side = |(quantity, amounts): (ProfileQuantity, Vec<RunAmount>)| {
+        let number = |amount: &RunAmount| match *amount {
+            RunAmount::Known(amount) | RunAmount::AtLeast(amount) | RunAmount::AtMost(amount) => Some(amount),
+            RunAmount::Open => None,
+        };
+        let is_bound = |amount: &&RunAmount| !matches!(amount, RunAmount::Known(_));
+        let bounded = amounts.iter().filter(is_bound).count() as u32;
+        let of_runs = middle(amounts.iter().filter_map(number).collect())?;
+        Some(SideProfile { quantity, of_runs, bounded })
+    };
+    of_runs.into_iter().filter_map(of_side).collect()
 }
 
 fn middle(mut amounts: Vec<f64>) -> Option<MiddleOfRuns> {

@@ -114,6 +114,7 @@ impl<'a> Days<'a> {
             target: key.target.clone(),
             attempts: slots.len() as u64,
             amounts: self.quantities.iter().filter_map(amount).collect(),
+            profile: Vec::new(),
             processors: None,
         });
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::attempts;
-use super::beside::{beside, bystanders};
+use super::beside::{beside, bystanders, profile_of_side};
 use super::cells::{Entry, Row, matched};
 use super::doubting::doubts;
 use super::pairing::{Paired, Scale, corrected, paired};
@@ -14,6 +14,7 @@ use super::table::{
     BetweenOthers, CompareOptions, ComparedCell, ComparedRow, ComparedSide, ComparedTable, LeftOut, Pairs,
     SideValue,
 };
+use crate::run::parts::quantity::ProfileQuantity;
 use crate::run::values::{RunAmount, RunQuantity};
 use crate::statistics::runs::difference::RunDifference;
 use crate::statistics::runs::log_range::LogRange;
@@ -44,7 +45,8 @@ pub fn compare_sides(sides: Vec<Side>, options: &CompareOptions) -> Result<Compa
     }
     let judging = Judging { same_within: options.same_within, ending: ending(&sides) };
     let outcomes = outcomes(&options.rules, &matched, judging.ending)?;
-    let (rows, family) = judging.against_the_base(&matched.rows);
+    let (mut rows, family) = judging.against_the_base(&matched.rows);
+    keep_profiles_of_servers(&mut rows);
     left_out.extend(judging.unpaired(&matched.rows));
     let has_row = |workload: &str| matched.rows.iter().any(|row| row.key.workload == workload);
     Ok(ComparedTable {
@@ -217,6 +219,15 @@ impl Judging {
     }
 }
 
+/// Without a server there is nothing in them that the table does not say.
+fn keep_profiles_of_servers(rows: &mut [ComparedRow]) {
+    let asks_server =
+        |side: &SideValue| side.profile.iter().any(|one| one.quantity == ProfileQuantity::RoundTrips);
+    if !rows.iter().flat_map(|row| &row.sides).any(asks_server) {
+        rows.iter_mut().flat_map(|row| &mut row.sides).for_each(|side| side.profile.clear());
+    }
+}
+
 /// What a side has, and which place in which cell is its.
 fn side_value(quantity: RunQuantity, side: &[Entry], cell: Option<(&ComparedCell, usize)>) -> SideValue {
     let amounts = side.iter().filter_map(|entry| Some((entry.place, entry.amount(quantity)?)));
@@ -226,6 +237,7 @@ fn side_value(quantity: RunQuantity, side: &[Entry], cell: Option<(&ComparedCell
         middle: cell.map_or(RunAmount::Open, |(cell, at)| cell.middles[at]),
         runs: cell.map_or(0, |(cell, at)| cell.runs[at]),
         bounded: cell.map_or(0, |(cell, at)| cell.bounded[at]),
+        profile: profile_of_side(side),
     }
 }
 

@@ -32,6 +32,7 @@ pub use rules::rule::{Beyond, FailRule, RuleJudgement, RuleOutcome, UnreadableRu
 pub use side::{Fact, RowKey, Side, Unit, UnitBlock, UnitKind, UnitValue, defining_labels};
 pub use table::{
     Beside, BetweenOthers, CompareOptions, ComparedBeside, ComparedBystander, ComparedCell, ComparedRow,
-    ComparedSide, ComparedTable, ComparedWorkload, FeltOfSide, LeftOut, MiddleOfRuns, Pairs, SideValue,
+    ComparedSide, ComparedTable, ComparedWorkload, FeltOfSide, LeftOut, MiddleOfRuns, Pairs, SideProfile,
+    SideValue,
 };
 pub use unit::{options_of, unit_of_run};

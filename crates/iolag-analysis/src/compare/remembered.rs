@@ -63,6 +63,7 @@ impl<'a> RememberedRuns<'a> {
                 // Nobody remembers them.
                 attempts: 0,
                 amounts: vec![(quantity, amount(quantity, columns.value[row], columns.outcome[row]))],
+                profile: Vec::new(),
                 processors: None,
             });
         }

@@ -9,7 +9,7 @@ use crate::run::beside::felt::FeltOfRun;
 use crate::run::standing::Standing;
 use crate::run::surroundings::caches::CachesTime;
 use crate::run::surroundings::processor_time::ProcessorShare;
-use crate::run::values::{Cell, RunAmount, RunQuantity};
+use crate::run::values::{Cell, Profile, RunAmount, RunQuantity};
 use crate::statistics::runs::table::CampaignEnding;
 
 /// What the user named: one run or many.
@@ -117,6 +117,8 @@ pub struct UnitValue {
     pub attempts: u64,
     /// The quantities that were asked for.
     pub amounts: Vec<(RunQuantity, RunAmount)>,
+    /// The numbers that are put beside those of the same elsewhere; nothing of what is no run.
+    pub profile: Profile,
     /// What the processors did meanwhile; absent where nobody knows.
     pub processors: Option<ProcessorShare>,
 }

@@ -5,6 +5,7 @@ use iolag_model::{CacheState, Nanoseconds, Operation, Order, Phase, Standpoint};
 use super::doubt::Doubt;
 use super::rules::rule::{FailRule, RuleOutcome};
 use super::side::{RowKey, UnitKind};
+use crate::run::parts::quantity::ProfileQuantity;
 use crate::run::standing::Standing;
 use crate::run::values::{RunAmount, RunQuantity};
 use crate::statistics::quantile::censored::QuantileValue;
@@ -150,6 +151,19 @@ pub struct SideValue {
     /// How many runs are compared.
     pub runs: u32,
     /// How many of these are only bounded.
+    pub bounded: u32,
+    /// The numbers beside those of other sides, in the order of their quantities; of tables in which a side has servers.
+    pub profile: Vec<SideProfile>,
+}
+
+/// A number of a side in a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SideProfile {
+    /// Which.
+    pub quantity: ProfileQuantity,
+    /// Of its runs.
+    pub of_runs: MiddleOfRuns,
+    /// Of how many of them only a bound is known, which counts as if it were the number.
     pub bounded: u32,
 }
 

@@ -35,6 +35,7 @@ pub fn unit_of_run(record: &RunRecord, values: &RunValues) -> Unit {
         target: names().nth(usize::from(value.target.0)).unwrap_or_default(),
         attempts: value.attempts,
         amounts: value.amounts.clone(),
+        profile: value.profile.clone(),
         processors: value.processors,
     };
     let further = record.further_hosts.iter().map(|host| host.calibration);
@@ -161,7 +162,7 @@ fn names_of(found: TreeNames, lacking: u64) -> String {
 }
 
 /// What of a spec is no difference between runs that a user asked for: coordinates and targets, which say it already, and how samples travel.
-const NO_OPTION: [&str; 12] = [
+const NO_OPTION: [&str; 13] = [
     "kind",
     "workload",
     "targets",
@@ -173,8 +174,9 @@ const NO_OPTION: [&str; 12] = [
     "judge_ns",
     "payload_ns",
     "timeouts_at_most_per_million",
-    // They follow from the others.
+    // They follow from the others, and from the kind of target.
     "deadlines",
+    "dataset_kind",
 ];
 
 /// What users call what is called otherwise in files.

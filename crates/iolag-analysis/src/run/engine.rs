@@ -20,9 +20,10 @@ use iolag_model::{
 use super::clustering::second_reading::Clustering;
 use super::clustering::worth::GroupWorth;
 use super::group::{Estimation, Group};
+use super::parts::reading::PartsReading;
 use super::stage_rates::rate_by_stages;
 use super::summary::{
-    Precision, SUMMARY_SCHEMA, StageClient, StageEnding, Summaries, SummaryKey, UnknownSamples,
+    Precision, SUMMARY_SCHEMA, StageClient, StageEnding, Summaries, Summary, SummaryKey, UnknownSamples,
 };
 use crate::statistics::interval::share_over::DEFAULT_THRESHOLDS;
 use crate::statistics::quantile::censored::Censoring;
@@ -41,6 +42,7 @@ pub struct Engine {
     places: Vec<u32>,
     groups: Vec<Group>,
     stage_clients: Vec<StageClient>,
+    parts: PartsReading,
     samples: u64,
     unknown: UnknownSamples,
 }
@@ -56,6 +58,7 @@ impl Engine {
             places: Vec::new(),
             groups: Vec::new(),
             stage_clients: Vec::new(),
+            parts: PartsReading::default(),
             samples: 0,
             unknown: UnknownSamples::default(),
         }
@@ -98,9 +101,8 @@ impl Engine {
         &self.unknown
     }
 
-    /// Takes a batch. Needs `operation_code`, `outcome_code` and `duration_ns`; needs `stage`, `target` and
-    /// `client` where they are told apart; uses `bytes`, `start_ns` and `failure_code` if they are there. A
-    /// column that is needed and absent counts as 0 throughout.
+    /// Takes a batch. Needs `operation_code`, `outcome_code` and `duration_ns`; needs `stage`, `target` and `client` where they are told
+    /// apart; uses `bytes`, `start_ns` and `failure_code` if they are there. A column that is needed and absent counts as 0 throughout.
     pub fn batch(&mut self, columns: SampleColumns<'_>) {
         match self.precision {
             Precision::Exact => self.take::<true>(columns),
@@ -116,6 +118,7 @@ impl Engine {
             let rows = first..rows.min(first + ROWS_AT_ONCE);
             let places = &mut places[..rows.len()];
             self.grouping.find_places(&columns, rows.clone(), places);
+            self.parts.take(&columns, rows.clone(), places);
             self.take_rows::<KEEP>(&columns, rows, places);
         }
         self.samples += rows as u64;
@@ -239,6 +242,7 @@ impl Engine {
                 mine => self.groups[mine as usize].merge(group),
             }
         }
+        self.parts.merge(other.parts);
         self.stage_clients.extend(other.stage_clients);
         self.samples += other.samples;
         self.unknown.merge(other.unknown);
@@ -250,8 +254,7 @@ impl Engine {
         Clustering::new(self.grouping, self.places.clone(), groups)
     }
 
-    /// The summaries, ordered by their keys, from one reading: each quantile and share takes what the attempts are worth as a whole, in the
-    /// order of their arrival.
+    /// The summaries, ordered by their keys, from one reading: each estimate takes what the attempts are worth as a whole, as they arrived.
     pub fn finish(self) -> Summaries {
         let worths = vec![None; self.groups.len()];
         self.summarised(worths)
@@ -265,11 +268,13 @@ impl Engine {
 
     fn summarised(mut self, worths: Vec<Option<GroupWorth>>) -> Summaries {
         let how = Estimation { precision: self.precision, censoring: self.censoring };
-        let mut groups: Vec<_> = self.groups.into_iter().zip(worths).collect();
-        groups.sort_by_key(|(group, _)| group.key);
+        let parts = self.parts.by_group(&self.places, self.groups.len());
+        let groups = self.groups.into_iter().zip(worths).zip(parts);
+        let mut summaries: Vec<_> = groups
+            .map(|((group, worth), parts)| Summary { parts, ..group.summarise(&self.thresholds, how, worth) })
+            .collect();
+        summaries.sort_by_key(|summary| summary.key);
         self.stage_clients.sort_unstable();
-        let mut summaries: Vec<_> =
-            groups.into_iter().map(|(group, worth)| group.summarise(&self.thresholds, how, worth)).collect();
         rate_by_stages(&mut summaries);
         Summaries {
             schema: SUMMARY_SCHEMA,
@@ -291,7 +296,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::{Censoring, QuantileValue, Summary, quantile_of};
+    use crate::{Censoring, QuantileValue, quantile_of};
     use iolag_model::Random;
 
     /// Columns of synthetic samples: four operations, two clients, some failed, hung and late.

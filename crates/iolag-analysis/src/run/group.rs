@@ -429,6 +429,7 @@ impl Group {
             last_end_ns: moment(last_ns),
             silence,
             rate_per_second: None,
+            parts: Vec::new(),
             errors: self.errors,
             durations: self.durations.summarise(thresholds, how, worth),
             failed: self.failed.map(|failed| failed.summarise(thresholds, how, None)),

@@ -11,6 +11,7 @@ pub mod figure;
 pub(crate) mod group;
 pub(crate) mod grouping;
 pub(crate) mod metadata;
+pub(crate) mod parts;
 pub(crate) mod ping;
 pub(crate) mod replay;
 pub(crate) mod set_up;

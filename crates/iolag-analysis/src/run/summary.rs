@@ -11,6 +11,7 @@ use iolag_model::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::run::parts::part::PartSpent;
 use crate::statistics::dependence::worth::EffectiveSampleSize;
 use crate::statistics::interval::estimate::{Interval, Quantile};
 use crate::statistics::interval::share_over::ShareOver;
@@ -162,6 +163,9 @@ pub struct Summary {
     /// Attempts that succeeded, by the time of the stage ([`crate::StageClock`]); absent where stages are not told apart: what a
     /// schedule or a budget asked for is no rate of the target.
     pub rate_per_second: Option<f64>,
+    /// What the parts of requests to a server took, of all attempts that succeeded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<PartSpent>,
 }
 
 impl Summary {

@@ -16,12 +16,15 @@ use iolag_model::{
 
 use super::beside::analysis::analyse_beside;
 use super::beside::felt::FeltOfRun;
+use super::parts::quantity::ProfileQuantity;
+use super::parts::spent::TimeSpent;
 use super::stage_rates::StageClock;
 use super::standing::{Standing, is_measured, standing};
 use super::stream::copies::StreamCopies;
 use super::summary::{Precision, StageClient, StageEnding, Summaries, Summary};
 use super::surroundings::caches::CachesTime;
 use super::surroundings::processor_time::ProcessorShare;
+use crate::statistics::quantile::censored::QuantileValue;
 use crate::statistics::quantile::histogram::HISTOGRAM_RELATIVE_ERROR;
 use crate::statistics::quantile::interpolated::{Interpolated, InterpolatedQuantiles};
 use crate::statistics::runs::log_range::LogRange;
@@ -233,6 +236,9 @@ impl RunAmount {
     }
 }
 
+/// The numbers of an operation that are put beside those of the same elsewhere, as far as they are known.
+pub type Profile = Vec<(ProfileQuantity, RunAmount)>;
+
 /// What a run says of a cell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CellValue {
@@ -244,6 +250,8 @@ pub struct CellValue {
     pub attempts: u64,
     /// The quantities that were asked for, but those that this workload does not have.
     pub amounts: Vec<(RunQuantity, RunAmount)>,
+    /// The numbers that are put beside those of the same elsewhere.
+    pub profile: Profile,
     /// What the processors did of the time of its stages; absent where the rate is not its own, not all was done, or nobody recorded it.
     pub processors: Option<ProcessorShare>,
 }
@@ -341,7 +349,8 @@ impl Measured<'_> {
         let amounts: Vec<_> =
             quantities.iter().filter_map(|quantity| Some((*quantity, amount(*quantity)?))).collect();
         let processors = self.processors(cell);
-        Some(CellValue { cell: cell.cell, target: cell.target, attempts, amounts, processors })
+        let profile = profile_of(&rows, self.rate_of(cell), of_duration(quantile(&rows, |of| of.median)));
+        Some(CellValue { cell: cell.cell, target: cell.target, attempts, amounts, profile, processors })
     }
 
     fn processors(&self, cell: &CellStages) -> Option<ProcessorShare> {
@@ -351,9 +360,15 @@ impl Measured<'_> {
 
     /// `None` where it would be another operation's, or what a schedule or a budget asked for.
     fn per_second(&self, cell: &CellStages, amount: impl Fn(&Summary) -> u64) -> Option<RunAmount> {
-        if cell.pace == Pace::Follows {
-            return None;
-        }
+        if cell.pace == Pace::Follows { None } else { Some(self.of_stages(cell, amount)) }
+    }
+
+    /// How often it was done, whatever set its pace; nothing where stages are not told apart.
+    fn rate_of(&self, cell: &CellStages) -> Option<RunAmount> {
+        (!cell.stages.is_empty()).then(|| self.of_stages(cell, Summary::succeeded))
+    }
+
+    fn of_stages(&self, cell: &CellStages, amount: impl Fn(&Summary) -> u64) -> RunAmount {
         let (mut done, mut seconds, mut is_bound) = (0, 0.0, false);
         for stage in &cell.stages {
             let all = self.of_stage(*stage);
@@ -363,11 +378,11 @@ impl Measured<'_> {
             is_bound |= self.was_held_up(*stage, all);
         }
         let rate = done as f64 / seconds;
-        Some(match (done > 0 && seconds > 0.0, is_bound) {
+        match (done > 0 && seconds > 0.0, is_bound) {
             (false, _) => RunAmount::Open,
             (true, false) => RunAmount::Known(rate),
             (true, true) => RunAmount::AtMost(rate),
-        })
+        }
     }
 
     /// Summaries stand in the order of their stages.
@@ -441,4 +456,39 @@ fn share(rows: &[&Summary], threshold: Nanoseconds) -> RunAmount {
         (_, 0) => RunAmount::Known(share),
         _ => RunAmount::AtLeast(share),
     }
+}
+
+/// The numbers of one operation in the stages that repeat each other.
+fn profile_of(rows: &[&Summary], rate: Option<RunAmount>, median: RunAmount) -> Profile {
+    let p99 = || {
+        let known = rows.iter().filter_map(|row| known(row.durations.p99.value));
+        middle_of(&mut known.collect::<Vec<_>>()).map(RunAmount::Known)
+    };
+    let measured = [
+        (ProfileQuantity::Rate, rate),
+        (ProfileQuantity::Median, Some(median)),
+        (ProfileQuantity::P99, p99()),
+        (ProfileQuantity::Longest, longest(rows)),
+    ];
+    let measured = measured.into_iter().filter_map(|(quantity, amount)| Some((quantity, amount?)));
+    let is_known = |(_, amount): &(ProfileQuantity, RunAmount)| *amount != RunAmount::Open;
+    let spent = TimeSpent::of(rows.iter().copied()).map(|spent| spent.profile());
+    let parts = spent.into_iter().flatten().map(|(quantity, amount)| (quantity, RunAmount::Known(amount)));
+    measured.filter(is_known).chain(parts).collect()
+}
+
+fn known(value: QuantileValue) -> Option<f64> {
+    match value {
+        QuantileValue::Exactly(Nanoseconds(ns)) => Some(ns as f64),
+        _ => None,
+    }
+}
+
+fn longest(rows: &[&Summary]) -> Option<RunAmount> {
+    let longest = rows.iter().map(|row| row.durations.max).max_by_key(|longest| longest.lower_bound())?;
+    let ns = longest.lower_bound()?.0 as f64;
+    Some(match longest {
+        QuantileValue::Exactly(_) => RunAmount::Known(ns),
+        _ => RunAmount::AtLeast(ns),
+    })
 }

@@ -53,6 +53,7 @@ pub fn value(operation: Operation, amounts: &[(RunQuantity, RunAmount)]) -> Unit
         target: "/data".to_owned(),
         attempts: 1000,
         amounts: amounts.to_vec(),
+        profile: Vec::new(),
         processors: None,
     }
 }

@@ -235,7 +235,14 @@ fn a_rule_is_not_kept_by_what_vanished() {
 #[test]
 fn the_amount_of_a_run_is_found_by_its_place() {
     let amounts = vec![(0, known(1.0)), (2, known(2.0)), (2, known(3.0)), (5, RunAmount::Open)];
-    let value = SideValue { amounts, speeds: Vec::new(), middle: RunAmount::Open, runs: 4, bounded: 1 };
+    let value = SideValue {
+        amounts,
+        speeds: Vec::new(),
+        middle: RunAmount::Open,
+        runs: 4,
+        bounded: 1,
+        profile: Vec::new(),
+    };
     assert_eq!(
         [0, 1, 2, 5, 6].map(|run| value.amount(run)),
         [Some(known(1.0)), None, Some(known(2.0)), Some(RunAmount::Open), None]

@@ -149,6 +149,7 @@ impl Shares {
                 target: "/data".to_owned(),
                 attempts,
                 amounts: vec![(OVER, RunAmount::Known(over as f64 / attempts as f64))],
+                profile: Vec::new(),
                 processors: None,
             }
         };

@@ -238,6 +238,7 @@ mod tests {
             target: planned.point.side.shown(),
             attempts: 100,
             amounts: vec![(RunQuantity::Rate, rate)],
+            profile: Vec::new(),
             processors: None,
         };
         let mut values: Vec<_> =

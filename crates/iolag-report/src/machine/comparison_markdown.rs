@@ -13,6 +13,7 @@ use crate::words::comparison::design::{design, heading, remarks};
 use crate::words::comparison::doubts::doubts;
 use crate::words::comparison::left_out::left_out;
 use crate::words::comparison::names::{RowNames, SideNames};
+use crate::words::comparison::profiles::{self, PROFILES_MEANING, profiles_title};
 use crate::words::comparison::steadiness::from_run_to_run;
 use crate::words::markdown::{escape, push};
 
@@ -45,6 +46,7 @@ pub fn comparison_markdown(table: &ComparedTable) -> String {
     text.push('\n');
     list(&mut text, "", &remarks(table));
     list(&mut text, "", from_run_to_run(table, &names, &rows).as_slice());
+    profiles(&mut text, table, &names, &rows);
     list(&mut text, "", &bystander_sentences(table, &names));
     beside(&mut text, TITLE, bystander_lines(table), &names);
     beside(&mut text, &beside_title(table.units), beside_lines(table, &rows), &names);
@@ -53,6 +55,20 @@ pub fn comparison_markdown(table: &ComparedTable) -> String {
     list(&mut text, "Left out:", &left_out(table, &names));
     text.truncate(text.trim_end().len());
     text + "\n"
+}
+
+fn profiles(text: &mut String, table: &ComparedTable, names: &SideNames, rows: &RowNames) {
+    let Some(profiles) = profiles::profiles(table) else { return };
+    push(text, format_args!("{}. {PROFILES_MEANING}\n", escape(&profiles_title(table.units))));
+    push(text, format_args!("| | | {} |", profiles.titles.join(" | ")));
+    push(text, format_args!("|---|---|{}", "---:|".repeat(profiles.titles.len())));
+    for operation in &profiles.operations {
+        for (side, cells) in &operation.sides {
+            let (name, side) = (escape(rows.name(operation.row)), escape(names.short(*side)));
+            push(text, format_args!("| {name} | {side} | {} |", cells.join(" | ")));
+        }
+    }
+    text.push('\n');
 }
 
 fn beside(text: &mut String, above: &str, lines: Vec<(String, Vec<String>)>, names: &SideNames) {
@@ -84,7 +100,7 @@ fn list(text: &mut String, title: &str, sentences: &[String]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::words::comparison::samples::{bad_names, hung_and_few, noisy, streams, study};
+    use crate::words::comparison::samples::{bad_names, hung_and_few, noisy, stores, streams, study};
 
     #[test]
     fn a_ticket_has_doubts_and_the_table() {
@@ -97,6 +113,11 @@ mod tests {
     #[test]
     fn what_is_known_beside_the_speed_is_a_table_of_its_own() {
         insta::assert_snapshot!("comparison_markdown_streams", comparison_markdown(&streams()));
+    }
+
+    #[test]
+    fn where_the_time_of_requests_goes_is_a_table_of_its_own() {
+        insta::assert_snapshot!("comparison_markdown_stores", comparison_markdown(&stores()));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! `iolag compare`: sides against the first of them, a row for each thing that all have in common.
 
+use std::borrow::Cow;
+
 use iolag_analysis::compare::{ComparedCell, ComparedRow, ComparedTable};
 use iolag_analysis::{ComparedWord, capitalised};
 
@@ -12,11 +14,14 @@ use crate::words::comparison::design::{design, heading, remarks};
 use crate::words::comparison::doubts::doubts;
 use crate::words::comparison::left_out::left_out;
 use crate::words::comparison::names::{RowNames, SideNames, cut};
+use crate::words::comparison::profiles::{PROFILES_MEANING, Profiles, profiles, profiles_title};
 use crate::words::comparison::steadiness::from_run_to_run;
 
 /// Names are no wider than this share of the width.
 const NAMES_PART: usize = 3;
 const NAME_LEAST: usize = 12;
+/// Beside many numbers.
+const PROFILE_NAME_MOST: usize = 40;
 
 /// The whole answer: what is compared, what to know before it is believed, the table, the others among themselves, what is left out.
 pub fn comparison_text(table: &ComparedTable, width: usize, colour: Colour) -> String {
@@ -43,6 +48,7 @@ pub fn comparison_text(table: &ComparedTable, width: usize, colour: Colour) -> S
     }
     remarks(table).iter().for_each(|remark| text.line(remark, ""));
     from_run_to_run(table, &names, &rows).iter().for_each(|sentence| text.line(sentence, ""));
+    text.text.push_str(&profiles_text(table, &names, &rows, width, colour));
     let felt = bystander_lines(table);
     if !felt.is_empty() {
         text.text.push('\n');
@@ -146,6 +152,39 @@ fn side_by_side(
     drawn
 }
 
+/// The sides below each operation. Rather a name is cut than a number left out.
+fn profiles_text(
+    table: &ComparedTable,
+    names: &SideNames,
+    rows: &RowNames,
+    width: usize,
+    colour: Colour,
+) -> String {
+    let Some(profiles) = profiles(table) else { return String::new() };
+    let mut drawn =
+        (NAME_LEAST..=PROFILE_NAME_MOST).rev().map(|most| drawn_profiles(&profiles, names, rows, most));
+    let fits = drawn.find(|drawn| drawn.width() <= width);
+    let drawn = fits.unwrap_or_else(|| drawn_profiles(&profiles, names, rows, NAME_LEAST));
+    let mut text = Paragraphs { text: "\n".to_owned(), width };
+    text.line(&format!("{}.", profiles_title(table.units)), "");
+    text.line(PROFILES_MEANING, "");
+    text.text + &drawn.render(colour) + "\n"
+}
+
+fn drawn_profiles(profiles: &Profiles, names: &SideNames, rows: &RowNames, most: usize) -> Table {
+    let titles = profiles.titles.iter().map(|title| (Cow::Borrowed(*title), Side::Right));
+    let columns = std::iter::once((Cow::Borrowed(""), Side::Left)).chain(titles).collect();
+    let mut drawn = Table::new(vec![ColumnGroup { title: String::new(), columns }]);
+    for operation in &profiles.operations {
+        drawn.section(&format!("  {}", rows.name(operation.row)));
+        for (side, cells) in &operation.sides {
+            let name = Cell::new(format!("    {}", cut(names.short(*side), most)));
+            drawn.row(std::iter::once(name).chain(cells.iter().map(Cell::new)).collect());
+        }
+    }
+    drawn
+}
+
 /// A line for each thing, with a column for each side if they fit, else with the names of the sides in it.
 fn lines_text(
     above: &str,
@@ -202,7 +241,7 @@ mod tests {
 
     use super::*;
     use crate::words::comparison::samples::{
-        bad_names, by, hung_and_few, noisy, of_rows, streams, study, table_of,
+        bad_names, by, hung_and_few, noisy, of_rows, stores, streams, study, table_of,
     };
 
     fn text(table: &ComparedTable, width: usize) -> String {
@@ -226,6 +265,11 @@ mod tests {
         for width in [60, 100] {
             assert_snapshot!(format!("streams_{width}"), text(&streams(), width));
         }
+    }
+
+    #[test]
+    fn where_the_time_of_requests_goes_is_told_of_servers() {
+        assert_snapshot!("stores", text(&stores(), 100));
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub(crate) mod names;
 pub(crate) mod numbers;
 pub(crate) mod payload;
 pub(crate) mod percent;
+pub(crate) mod profile;
 pub(crate) mod server;
 pub(crate) mod setting;
 pub(crate) mod trouble;

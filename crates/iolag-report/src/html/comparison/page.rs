@@ -8,7 +8,7 @@ use iolag_analysis::{capitalised, joined};
 use super::figures::figures;
 use super::method::method;
 use super::report::ComparisonReport;
-use super::table::{beside, bystanders, runs, table};
+use super::table::{beside, bystanders, profiles, runs, table};
 use crate::html::markup::Markup;
 use crate::words::comparison::between::between;
 use crate::words::comparison::cells::unit_names;
@@ -107,6 +107,7 @@ fn write_answer(compared: &ComparedTable, names: &SideNames, rows: &RowNames, pa
     if let Some(sentence) = from_run_to_run(compared, names, rows) {
         page.raw("<p>").plain(&sentence).raw("</p>\n");
     }
+    profiles(compared, names, rows, page);
     bystanders(compared, names, page);
     beside(compared, names, rows, page);
 }
@@ -168,7 +169,7 @@ fn footer(report: &ComparisonReport<'_>) -> String {
 mod tests {
     use super::*;
     use crate::words::comparison::samples::{
-        bad_names, hung_and_few, noisy, of_rows, streams, study, table_of,
+        bad_names, hung_and_few, noisy, of_rows, stores, streams, study, table_of,
     };
 
     fn page(table: &ComparedTable) -> String {
@@ -196,6 +197,7 @@ mod tests {
         insta::assert_snapshot!("comparison_page", text_of(&page(&study())));
         insta::assert_snapshot!("comparison_page_streams", text_of(&page(&streams())));
         insta::assert_snapshot!("comparison_page_hung", text_of(&page(&hung_and_few())));
+        insta::assert_snapshot!("comparison_page_stores", text_of(&page(&stores())));
         insta::assert_snapshot!("comparison_page_noisy", text_of(&page(&noisy())));
         let page = page(&study());
         let places =

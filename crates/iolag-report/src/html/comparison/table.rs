@@ -8,6 +8,7 @@ use crate::words::comparison::beside::{at_processor_speed, beside_lines, beside_
 use crate::words::comparison::bystanders::{TITLE, bystander_lines, bystander_sentences};
 use crate::words::comparison::cells::{amount, percent_of, unit_names, word_of};
 use crate::words::comparison::names::{RowNames, SideNames};
+use crate::words::comparison::profiles::{self, PROFILES_MEANING, profiles_title};
 use crate::words::numbers::NOTHING;
 
 /// More columns do not fit on a sheet of paper.
@@ -64,6 +65,30 @@ fn of_cell<'a>(table: &ComparedTable, cell: &ComparedCell, page: &'a mut Markup)
         ComparedWord::NoDifferenceShown | ComparedWord::TooFew { .. } => "<td class=\"word faint\">",
     };
     page.element("<td>", &percent_of(cell), "</td>").element(open, &word_of(table, cell), "</td>")
+}
+
+/// The sides operation by operation, where any of them has servers.
+pub(super) fn profiles(table: &ComparedTable, names: &SideNames, rows: &RowNames, page: &mut Markup) {
+    let Some(profiles) = profiles::profiles(table) else { return };
+    page.raw("<h2>").text(&profiles_title(table.units)).raw("</h2>\n<p>").plain(PROFILES_MEANING);
+    page.raw("</p>\n<div class=\"table-box\"><table class=\"compared sides\"><thead><tr>");
+    page.raw("<th scope=\"col\"></th><th scope=\"col\"></th>");
+    for title in &profiles.titles {
+        page.element("<th scope=\"col\" class=\"number\">", title, "</th>");
+    }
+    page.raw("</tr></thead>\n<tbody>\n");
+    for operation in &profiles.operations {
+        for (place, (side, cells)) in operation.sides.iter().enumerate() {
+            let name = if place == 0 { rows.name(operation.row) } else { "" };
+            page.raw("<tr>").element("<th scope=\"row\">", name, "</th>");
+            page.element("<td class=\"word\">", names.short(*side), "</td>");
+            for cell in cells {
+                page.element("<td>", cell, "</td>");
+            }
+            page.raw("</tr>\n");
+        }
+    }
+    page.raw("</tbody></table></div>\n");
 }
 
 /// What others felt beside the loads: sentences, and a row for each place and thing.

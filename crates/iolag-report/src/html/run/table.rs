@@ -2,14 +2,15 @@
 //!
 //! The page's script sorts by `data-value` and copies `data-value` as CSV; without it the table is complete.
 
-use iolag_analysis::{QuantileEstimate, QuantileValue, ShareOver};
+use iolag_analysis::{QuantileEstimate, QuantileValue, ShareOver, TimeSpent};
 use iolag_model::{Level, Nanoseconds, format_count};
 
 use super::report::ReportedRun;
 use crate::html::markup::Markup;
 use crate::text::table::Side;
 use crate::words::estimates::{median_of_task, quantile, share};
-use crate::words::numbers::rate;
+use crate::words::numbers::{NOTHING, rate};
+use crate::words::profile::{self, PARTS_TITLE, PartsTable, title};
 use crate::workload::{Row, TraceTable, judged};
 
 /// Durations over this are set in the colour of trouble, as in text output.
@@ -43,6 +44,7 @@ pub(super) fn table(run: &ReportedRun<'_>, caption: &str, page: &mut Markup) {
     if !rows.is_empty() || lists.is_empty() {
         table_of_rows(run, &rows, caption, page);
     }
+    parts_of_requests(run, &rows, page);
     lists.iter().for_each(|list| write_list(list, page));
 }
 
@@ -84,6 +86,35 @@ fn write_table(run: &ReportedRun<'_>, rows: &[&Row<'_>], caption: &str, page: &m
     page.raw("</tr></thead>\n<tbody>\n");
     for row in rows {
         write_row(run, row, &thresholds, has, page);
+    }
+    page.raw("</tbody></table></div>\n");
+}
+
+/// Where the time of each operation went, if a server was asked.
+fn parts_of_requests<'a>(run: &ReportedRun<'_>, rows: &'a [Row<'a>], page: &mut Markup) {
+    let of = |row: &'a Row<'a>| Some((row, TimeSpent::of(std::iter::once(row.summary))?));
+    let (asked, spent): (Vec<_>, Vec<_>) = rows.iter().filter_map(of).unzip();
+    let Some(parts) = PartsTable::of(&spent) else { return };
+    page.raw("<div class=\"table-box\"><table class=\"numbers\">");
+    page.element("<caption>", PARTS_TITLE, "</caption>").raw("<thead><tr>");
+    let (place, place_name) = judged(run.analysis).place_column();
+    for (title, name) in [(place, place_name), ("Operation", "operation")] {
+        page.raw("<th scope=\"col\"").attribute("data-name", name).raw(">").text(title).raw("</th>");
+    }
+    for column in &parts.columns {
+        page.element("<th scope=\"col\">", title(*column), "</th>");
+    }
+    page.raw("</tr></thead>\n<tbody>\n");
+    for (row, amounts) in asked.into_iter().zip(&parts.rows) {
+        page.raw("<tr><td>").text(&row.place).raw("</td><th scope=\"row\">");
+        page.text(judged(run.analysis).operation_name(row.summary.key.operation)).raw("</th>");
+        for (column, amount) in parts.columns.iter().zip(amounts) {
+            match amount {
+                Some(amount) => number(page, "", &amount.to_string(), &profile::number(*column, *amount)),
+                None => number(page, "faint", "", NOTHING),
+            }
+        }
+        page.raw("</tr>\n");
     }
     page.raw("</tbody></table></div>\n");
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use iolag_analysis::compare::{
-    BetweenOthers, ComparedCell, ComparedRow, ComparedTable, LeftOut, Pairs, RowKey, RuleJudgement, SideValue,
+    BetweenOthers, ComparedCell, ComparedRow, ComparedTable, LeftOut, MiddleOfRuns, Pairs, RowKey,
+    RuleJudgement, SideProfile, SideValue,
 };
 use iolag_analysis::{LogRange, RunAmount, RunMethod, Standing};
 use serde::Serialize;
@@ -93,6 +94,20 @@ struct SideValueDocument<'a> {
     bounded: u32,
     middle: Amount,
     amounts: Vec<RunAmountDocument<'a>>,
+    /// Only where a side has servers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    profile: Vec<ProfileDocument>,
+}
+
+/// A number of the runs of a side, beside that of others.
+#[derive(Serialize)]
+struct ProfileDocument {
+    quantity: &'static str,
+    runs: u32,
+    bounded: u32,
+    middle: f64,
+    least: f64,
+    most: f64,
 }
 
 #[derive(Serialize)]
@@ -270,8 +285,13 @@ fn key(key: &RowKey) -> KeyDocument<'_> {
 
 fn row_document<'a>(table: &'a ComparedTable, row: &'a ComparedRow) -> RowDocument<'a> {
     let side = |side: usize| Some(side_value(&table.sides.get(side)?.runs, row.sides.get(side)?));
-    let nothing =
-        || SideValueDocument { runs: 0, bounded: 0, middle: Amount::Unknown {}, amounts: Vec::new() };
+    let nothing = || SideValueDocument {
+        runs: 0,
+        bounded: 0,
+        middle: Amount::Unknown {},
+        amounts: Vec::new(),
+        profile: Vec::new(),
+    };
     let cells = (1..).zip(&row.cells).map(|(other, cell)| {
         let names: Vec<&str> = table.sides.iter().map(|side| side.name.as_str()).collect();
         cell_document(name(&names, other), side(other), cell)
@@ -295,7 +315,13 @@ fn side_value<'a>(runs: &'a [String], value: &SideValue) -> SideValueDocument<'a
         bounded: value.bounded,
         middle: amount(value.middle),
         amounts: value.amounts.iter().map(of_run).collect(),
+        profile: value.profile.iter().map(profile_document).collect(),
     }
+}
+
+fn profile_document(one: &SideProfile) -> ProfileDocument {
+    let MiddleOfRuns { middle, least, most, runs } = one.of_runs;
+    ProfileDocument { quantity: one.quantity.name(), runs, bounded: one.bounded, middle, least, most }
 }
 
 const fn amount(amount: RunAmount) -> Amount {

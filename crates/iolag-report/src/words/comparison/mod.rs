@@ -8,6 +8,7 @@ pub(crate) mod design;
 pub(crate) mod doubts;
 pub(crate) mod left_out;
 pub(crate) mod names;
+pub(crate) mod profiles;
 pub(crate) mod rules;
 #[cfg(test)]
 pub(crate) mod samples;

@@ -26,6 +26,7 @@ pub(crate) struct SideNames {
 impl SideNames {
     pub(crate) fn of(table: &ComparedTable) -> Self {
         let whole: Vec<String> = table.sides.iter().map(|side| plain(without_kind(&side.name))).collect();
+        let whole = without_access(whole);
         let common = common_beginning(&whole);
         let short: Vec<String> =
             whole.iter().map(|name| cut(&shortened_by(name, common), NAME_MOST)).collect();
@@ -67,6 +68,20 @@ fn without_kind(name: &str) -> &str {
     let kinds = ["label:", "history:"];
     let rest = kinds.iter().find_map(|kind| name.strip_prefix(kind));
     rest.filter(|rest| !rest.is_empty()).unwrap_or(name)
+}
+
+/// URLs without who we are there and without settings, where that still tells them apart.
+fn without_access(names: Vec<String>) -> Vec<String> {
+    let bare = |name: &String| {
+        let Some((scheme, rest)) = name.split_once("://") else { return name.clone() };
+        let rest = rest.split_once('#').map_or(rest, |(rest, _)| rest);
+        let host_end = rest.find(['/', '?']).unwrap_or(rest.len());
+        let host = rest[..host_end].rfind('@').map_or(0, |at| at + 1);
+        format!("{scheme}://{}", &rest[host..])
+    };
+    let bare: Vec<String> = names.iter().map(bare).collect();
+    let are_apart = bare.iter().collect::<BTreeSet<_>>().len() == names.iter().collect::<BTreeSet<_>>().len();
+    if are_apart { bare } else { names }
 }
 
 /// A name of at most so many columns: its begin and its end, which tell most.
@@ -250,6 +265,18 @@ mod tests {
         assert_eq!(short(&["x=ä", "x=ö", "x=ä"]), ["ä", "ö", "ä"]);
         assert_eq!(cut("/very/long/目録目録", 13), "/very/…目録目録".replace("目録目録", "録目録"));
         assert_eq!(plain("a\u{1b}[2J\u{202e}b\n"), "a\u{fffd}[2J\u{fffd}b\u{fffd}");
+    }
+
+    #[test]
+    fn urls_are_told_without_who_we_are_there_where_that_tells_them_apart() {
+        let told = |names: [&str; 2]| without_access(names.map(str::to_owned).to_vec());
+        assert_eq!(
+            told(["/scratch", "s3://KEY:***@bucket/a@b#endpoint=http://x"]),
+            ["/scratch", "s3://bucket/a@b"]
+        );
+        assert_eq!(told(["davs://me:***@web", "http://web?x=a@b"]), ["davs://web", "http://web?x=a@b"]);
+        let alike = ["s3://bucket/x#endpoint=http://a", "s3://bucket/x#endpoint=http://b"];
+        assert_eq!(told(alike), alike);
     }
 
     #[test]

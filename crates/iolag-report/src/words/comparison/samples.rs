@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use iolag_analysis::compare::{
     Beside, BetweenOthers, Beyond, ComparedBeside, ComparedBystander, ComparedCell, ComparedRow,
     ComparedSide, ComparedTable, ComparedWorkload, Doubt, Fact, FailRule, FeltOfSide, LeftOut, MiddleOfRuns,
-    Pairs, RowKey, RuleJudgement, RuleOutcome, SideValue, UnitKind,
+    Pairs, RowKey, RuleJudgement, RuleOutcome, SideProfile, SideValue, UnitKind,
 };
 use iolag_analysis::{
-    CampaignEnding, Cell, LogRange, QuantileValue, RunAmount, RunCell, RunPairing, RunQuantity, Standing,
-    compare_runs,
+    CampaignEnding, Cell, LogRange, ProfileQuantity, QuantileValue, RunAmount, RunCell, RunPairing,
+    RunQuantity, Standing, compare_runs,
 };
 use iolag_model::{CacheState, Nanoseconds, Operation, Order, Standpoint};
 
@@ -50,6 +50,7 @@ pub(crate) fn table_of(names: &[&str], rows: &[(Operation, Vec<Amounts>)]) -> Co
                 middle: middle(amounts),
                 runs: amounts.len() as u32,
                 bounded: bounded(amounts),
+                profile: Vec::new(),
             })
             .collect(),
         cells: compared.by_ref().take(names.len() - 1).collect(),
@@ -237,6 +238,42 @@ pub(crate) fn streams() -> ComparedTable {
         },
         ComparedBeside { what: Beside::Caches(CacheState::Cold), sides: took.map(of).to_vec() },
     ];
+    table
+}
+
+/// A directory beside servers, with where the time of requests went.
+pub(crate) fn stores() -> ComparedTable {
+    let runs = |middle: f64| around(middle, 0.03, 9);
+    let mut table = table_of(
+        &["/scratch", "s3://KEY:***@bucket/x#endpoint=http://store:9000", "davs://me:***@web/x"],
+        &[(Operation::Read, vec![runs(9000.0), runs(700.0), runs(1100.0)])],
+    );
+    let quantities = [
+        ProfileQuantity::Rate,
+        ProfileQuantity::Median,
+        ProfileQuantity::Longest,
+        ProfileQuantity::RoundTrips,
+        ProfileQuantity::Tls,
+        ProfileQuantity::FirstByte,
+        ProfileQuantity::Rest,
+    ];
+    let sides = [
+        (0, vec![9000.0, 5.4e3, 2.1e6]),
+        (0, vec![700.0, 1.3e6, 20.0e6, 1.0, f64::NAN, 1.1e6, 0.2e6]),
+        (1, vec![1100.0, 0.8e6, 15e9, 2.0, 0.4e6, 0.3e6, 0.1e6]),
+    ];
+    let of_side = |(bounded, amounts): (u32, Vec<f64>)| {
+        let of = |(quantity, middle): (ProfileQuantity, f64)| SideProfile {
+            quantity,
+            of_runs: MiddleOfRuns { middle, least: middle, most: middle, runs: 9 },
+            bounded: if quantity == ProfileQuantity::Longest { bounded } else { 0 },
+        };
+        let known = quantities.into_iter().zip(amounts).filter(|(_, amount)| !amount.is_nan());
+        known.map(of).collect::<Vec<_>>()
+    };
+    for (side, profile) in table.rows[0].sides.iter_mut().zip(sides.map(of_side)) {
+        side.profile = profile;
+    }
     table
 }
 

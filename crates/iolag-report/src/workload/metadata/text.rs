@@ -1,7 +1,11 @@
 //! `iolag bench metadata` on a terminal: a block per stage.
 
+use std::borrow::Cow;
+use std::iter::once;
+
 use iolag_analysis::{
-    MetadataAnalysis, OperationRow, RepetitionJudgement, StageAnalysis, WorkingSet, stage_name,
+    MetadataAnalysis, OperationRow, ProfileQuantity, RepetitionJudgement, StageAnalysis, TimeSpent,
+    WorkingSet, stage_name,
 };
 use iolag_model::{ErrorClass, counted, format_count, format_duration};
 
@@ -9,7 +13,8 @@ use crate::finding::run::in_words_each;
 use crate::text::findings::{findings_text, footnotes_text, trust_text};
 use crate::text::table::{Cell, Colour, ColumnGroup, Side, Table, Tone, columns, wrapped};
 use crate::words::estimates::{quantile, quantile_with_interval};
-use crate::words::numbers::rate;
+use crate::words::numbers::{NOTHING, rate};
+use crate::words::profile::{PARTS_TITLE, PartsTable, number, title};
 
 /// Renders a metadata run for a terminal of `width` columns.
 pub fn metadata_text(analysis: &MetadataAnalysis, width: usize, colour: Colour) -> String {
@@ -54,7 +59,28 @@ fn stage_text(stage: &StageAnalysis, width: usize, colour: Colour) -> String {
         text.push_str(&format!("  asked again: {}\n", counted(retried, "attempt", "attempts")));
     }
     text.push_str(&operations_table(&stage.rows).render(colour));
+    if let Some(table) = parts_table(&stage.rows) {
+        text.push_str(&format!("  {PARTS_TITLE}:\n{}", table.render(colour)));
+    }
     text
+}
+
+/// Where the time of each operation went, if a server was asked.
+fn parts_table(rows: &[OperationRow]) -> Option<Table> {
+    let of = |row: &OperationRow| Some((row.summary.key.operation, TimeSpent::of(once(&row.summary))?));
+    let (operations, spent): (Vec<_>, Vec<_>) = rows.iter().filter_map(of).unzip();
+    let parts = PartsTable::of(&spent)?;
+    let titles = parts.columns.iter().map(|part| (Cow::Borrowed(title(*part)), Side::Right));
+    let columns = once((Cow::Borrowed(""), Side::Left)).chain(titles).collect();
+    let mut table = Table::new(vec![ColumnGroup { title: String::new(), columns }]);
+    for (operation, row) in operations.into_iter().zip(&parts.rows) {
+        let cell = |(part, amount): (&ProfileQuantity, &Option<f64>)| {
+            Cell::new(amount.map_or_else(|| NOTHING.to_owned(), |amount| number(*part, amount)))
+        };
+        let cells = parts.columns.iter().zip(row).map(cell);
+        table.row(once(Cell::new(format!("  {operation}"))).chain(cells).collect());
+    }
+    Some(table)
 }
 
 /// The table of the operations of a stage.

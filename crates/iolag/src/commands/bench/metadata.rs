@@ -22,7 +22,7 @@ pub fn run(options: &Metadata, common: &Common) -> Result<ExitCode, Failure> {
 mod tests {
     use super::*;
     use clap::Parser;
-    use iolag_conduct::BenchOptions;
+    use iolag_conduct::{BenchOptions, Side};
     use iolag_workload::MetadataOptions;
 
     use crate::args::{Arguments, Command};

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use super::contact::{Contacts, look_at_targets};
 use crate::args::Watch;
-use crate::commands::trust;
 use crate::commands::history::access::{Chosen, Unopened, failure};
+use crate::commands::trust;
 use crate::documents::{DEADLINE, DocumentError, Purpose, UserFile, found_programs};
 use crate::planning::PlanDocument;
 use crate::serve::Textfile;

@@ -144,7 +144,9 @@ fn what_is_no_place_is_told_with_the_command_that_measures_it() {
         let refused = user.iolag(&[command, target]);
         assert_eq!((refused.code, refused.output.as_str()), (2, ""), "{refused:?}");
         assert!(
-            refused.errors.contains("is neither a directory nor a server, and this command measures nothing else"),
+            refused
+                .errors
+                .contains("is neither a directory nor a server, and this command measures nothing else"),
             "{refused:?}"
         );
         assert!(refused.errors.contains(&format!("`iolag bench metadata {target}` does")), "{refused:?}");
