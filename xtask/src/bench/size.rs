@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use super::setting::{Setting, Size};
 use crate::places::{Places, output, run as execute};
 
-const MOST_MIB: f64 = 20.0;
+const MOST_MIB: f64 = 30.0;
 /// So many crates have a row of their own.
 const ROWS: usize = 15;
 
