@@ -12,6 +12,7 @@ mod machine;
 mod pairs;
 mod places;
 mod readers;
+mod room;
 mod servers;
 mod steps;
 pub mod suite;

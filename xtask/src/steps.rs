@@ -11,7 +11,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use crate::places::{Places, run};
 use crate::suite::Tally;
 use crate::testing::{self, Wanted};
-use crate::{bench, features, house, install, web};
+use crate::{bench, features, house, install, room, web};
 
 /// One of the checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +72,7 @@ pub fn test(options: &[&str]) -> Result<ExitCode> {
     let Order { steps, wanted } = order(options)?;
     let places = Places::find()?;
     println!("building into {}, caching in {}", places.target.display(), places.cache.display());
+    room::make(&places)?;
     let mut tally = Tally::default();
     let start = Instant::now();
     for step in &steps {
