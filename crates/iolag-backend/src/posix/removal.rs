@@ -7,6 +7,7 @@
 use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use iolag_model::PlaceToken;
 use rustix::fs::{AtFlags, FileType, StatxAttributes, unlinkat};
@@ -23,6 +24,10 @@ const DEPTH_MAX: usize = 32;
 
 /// Each pass over a directory removes at least one entry; more passes than this mean that somebody else is creating.
 const PASSES_MAX: usize = 64;
+
+/// So often, and after such pauses, a directory is looked at in which something is left that goes by itself.
+const CLOSING_LOOKS: u32 = 20;
+const CLOSING_PAUSE: Duration = Duration::from_millis(50);
 
 /// More are counted, not listed.
 const LEFTOVERS_MAX: usize = 1000;
@@ -103,13 +108,14 @@ enum Fate {
     Unlink,
     Descend(Inside),
     Keep(String),
-    /// It goes last.
+    /// It goes last, or by itself.
     Spare,
 }
 
 impl Inside {
     fn fate(self, name: &[u8], file_type: FileType) -> Fate {
         match (self, file_type) {
+            (_, FileType::RegularFile) if is_kept_while_open(name) => Fate::Spare,
             (Self::WorkingDirectory, found) => match (TopName::of(name), found) {
                 (TopName::Dataset, FileType::Directory) => Fate::Descend(Self::Dataset),
                 (TopName::Check, FileType::Directory) => Fate::Descend(Self::Check { depth: 1 }),
@@ -133,6 +139,12 @@ impl Inside {
             (Self::Check { .. }, found) => changed(found),
         }
     }
+}
+
+/// What NFS and FUSE keep of a file that was removed while it was open. FUSE hears of the removal now and then before it hears that the file
+/// was closed.
+fn is_kept_while_open(name: &[u8]) -> bool {
+    name.starts_with(b".nfs") || name.starts_with(b".fuse_hidden")
 }
 
 fn not_made_by_iolag() -> Fate {
@@ -227,12 +239,17 @@ impl Removal {
 
     /// Whether the directory is gone. It stays silently where something in it had to stay.
     fn remove_directory(&mut self, parent: BorrowedFd<'_>, name: &CStr, path: &Path) -> bool {
-        match unlinkat(parent, name, AtFlags::REMOVEDIR) {
-            Ok(()) | Err(Errno::NOENT) => true,
-            Err(_) if self.leftovers.iter().any(|leftover| Path::new(&leftover.path).starts_with(path)) => {
-                false
+        let mut looks = 0;
+        loop {
+            match unlinkat(parent, name, AtFlags::REMOVEDIR) {
+                Ok(()) | Err(Errno::NOENT) => return true,
+                Err(_) if self.leftovers.iter().any(|left| Path::new(&left.path).starts_with(path)) => {
+                    return false;
+                }
+                Err(Errno::NOTEMPTY) if looks < CLOSING_LOOKS => std::thread::sleep(CLOSING_PAUSE),
+                Err(errno) => return self.keep(path.to_owned(), format!("it cannot be removed: {errno}")),
             }
-            Err(errno) => self.keep(path.to_owned(), format!("it cannot be removed: {errno}")),
+            looks += 1;
         }
     }
 

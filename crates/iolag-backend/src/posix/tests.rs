@@ -334,6 +334,27 @@ fn clean_up_removes_a_tree_of_check_and_leaves_the_rest() {
 }
 
 #[test]
+fn clean_up_waits_for_what_a_file_system_keeps_of_open_files() {
+    let (target, backend) = working_set(3);
+    let kept = target.path().join("iolag-work/0_0/.fuse_hidden0000000100000001");
+    fs::write(&kept, "").unwrap();
+    let closing = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(120));
+        fs::remove_file(kept).unwrap();
+    });
+    assert_eq!(backend.remove_place().unwrap(), []);
+    closing.join().unwrap();
+    assert_eq!(fs::read_dir(target.path()).unwrap().count(), 0);
+
+    let (target, backend) = working_set(3);
+    let held = target.path().join("iolag-work/0_0/.nfs000000000000000100000001");
+    fs::write(held, "").unwrap();
+    let left = backend.remove_place().unwrap();
+    assert!(left.len() == 1 && left[0].path.ends_with("0_0"), "{left:?}");
+    assert!(left[0].reason.contains("not empty"), "{left:?}");
+}
+
+#[test]
 fn clean_up_does_not_dig_without_end() {
     let (target, backend) = working_set(0);
     let mut deep = target.path().join(WORKING_NAME).join("check-deep");
