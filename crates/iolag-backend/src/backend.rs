@@ -53,6 +53,17 @@ pub trait Backend: Send + Sync {
     /// If there is none.
     fn reopen_place(&self) -> Result<Place, BackendError>;
 
+    /// Whether there is anything of the place, be it only that it is marked as somebody's.
+    ///
+    /// # Errors
+    /// If that cannot be found out.
+    fn has_place(&self) -> Result<bool, BackendError> {
+        match self.reopen_place() {
+            Err(BackendError::NoWorkingSet { .. }) => Ok(false),
+            found => found.map(|_| true),
+        }
+    }
+
     /// Opens one client's session. Called by the thread or process that will use it.
     ///
     /// # Errors

@@ -82,6 +82,10 @@ impl<D: Disturbance> Backend for Wrapper<D> {
         self.inner.reopen_place()
     }
 
+    fn has_place(&self) -> Result<bool, BackendError> {
+        self.inner.has_place()
+    }
+
     fn open_session(&self, options: &SessionOptions) -> Result<Box<dyn Session>, BackendError> {
         Ok(self.disturbance.wrap(self.inner.open_session(options)?, options))
     }

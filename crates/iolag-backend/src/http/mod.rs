@@ -31,7 +31,7 @@ use hyper::header::HeaderValue;
 use iolag_model::{Connections, FailureCode, Operation, PlaceMaker};
 use iolag_net::{Login, Protection, Variables, Way, login_of};
 
-use crate::servers::{Expected, create_place, refuse_odd, removal_of, reopen_place, wait_for};
+use crate::servers::{Expected, create_place, has_place, refuse_odd, removal_of, reopen_place, wait_for};
 use crate::{
     AsyncOpening, AsyncSession, Backend, BackendError, Blocking, Capabilities, Datasets, Description,
     Descriptors, FullDataset, Greeting, Inventory, Leftover, MissingDelete, ObjectNames, Place, PlaceProof,
@@ -208,6 +208,11 @@ impl Backend for WebBackend {
     fn reopen_place(&self) -> Result<Place, BackendError> {
         self.refuse_plain()?;
         reopen_place(self)
+    }
+
+    fn has_place(&self) -> Result<bool, BackendError> {
+        self.refuse_plain()?;
+        has_place(self)
     }
 
     fn open_session(&self, options: &SessionOptions) -> Result<Box<dyn Session>, BackendError> {

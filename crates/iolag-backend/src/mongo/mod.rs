@@ -26,7 +26,7 @@ use mongodb::options::ClientOptions;
 use tokio::runtime::{Handle, Id};
 
 use crate::content::Buffers;
-use crate::servers::{Expected, create_place, refuse_odd, removal_of, reopen_place, wait_for};
+use crate::servers::{Expected, create_place, has_place, refuse_odd, removal_of, reopen_place, wait_for};
 use crate::{
     AsyncOpening, AsyncSession, Backend, BackendError, Blocking, Capabilities, Datasets, Description,
     Descriptors, FullDataset, Greeting, Inventory, Leftover, MissingDelete, ObjectNames, Place, PlaceProof,
@@ -44,9 +44,6 @@ const SEMANTICS: &str = "stat is find of a document's length, read is find of th
                          thread: it connects by itself, looks for a server that is gone for 5 s unless the URL says otherwise (serverSelectionTimeoutMS), and retries \
                          nothing; with --session fresh a driver for each request, with its look at the servers. A write is as durable as the write concern of the \
                          server or the URL says";
-
-/// What connects at once: no more than a server takes into its queue.
-const OPENINGS_AT_ONCE: u32 = 64;
 
 /// A database as a target.
 pub(crate) struct MongoBackend {
@@ -66,7 +63,7 @@ impl MongoBackend {
         full_dataset: FullDataset::NotRemovable,
         place: PlaceProof::Marker,
         descriptors: Descriptors::Shared,
-        opening: SessionOpening::Asynchronous { at_once: OPENINGS_AT_ONCE },
+        opening: SessionOpening::Asynchronous { at_once: access::CONNECTING_MAX },
         objects: ObjectNames::Numbered,
         queue: Queue::None,
     };
@@ -180,6 +177,10 @@ impl Backend for MongoBackend {
 
     fn reopen_place(&self) -> Result<Place, BackendError> {
         reopen_place(self)
+    }
+
+    fn has_place(&self) -> Result<bool, BackendError> {
+        has_place(self)
     }
 
     fn open_session(&self, options: &SessionOptions) -> Result<Box<dyn Session>, BackendError> {

@@ -12,6 +12,9 @@ use crate::{BackendError, Greeting, Inventory, Leftover, ObjectKey};
 const TABLES: &str = "SELECT relname::text FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') \
                       AND starts_with(relname::text, $1) ORDER BY relname";
 
+/// The SQLSTATE of a column that is not there.
+const UNDEFINED_COLUMN: &str = "42703";
+
 impl PostgresBackend {
     /// Whether there is a working place.
     pub(super) async fn find_place(&self) -> Result<(), BackendError> {
@@ -71,6 +74,10 @@ impl PostgresBackend {
             Ok(rows) => rows,
             Err(Failed { code, .. }) if code == FailureCode::from_errno(libc::ENOENT) => {
                 return Ok(Vec::new());
+            }
+            // A table of this name without our columns is somebody else's.
+            Err(Failed { said, .. }) if said.starts_with(UNDEFINED_COLUMN) => {
+                return Err(BackendError::NotEmpty { path: format!("{}/{}", self.shown(), self.name) });
             }
             Err(failed) => return Err(self.refused(failed)),
         };

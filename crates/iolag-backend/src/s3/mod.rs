@@ -18,7 +18,7 @@ use std::sync::OnceLock;
 use iolag_model::{ErrorClass, FailureCode, Operation, PlaceMaker};
 use iolag_net::Variables;
 
-use crate::servers::{Expected, create_place, refuse_odd, removal_of, reopen_place, wait_for};
+use crate::servers::{Expected, create_place, has_place, refuse_odd, removal_of, reopen_place, wait_for};
 use crate::{
     AsyncOpening, AsyncSession, Backend, BackendError, Blocking, Capabilities, Datasets, Description,
     Descriptors, FullDataset, Greeting, Inventory, Leftover, MissingDelete, ObjectNames, Place, PlaceProof,
@@ -149,6 +149,10 @@ impl Backend for S3Backend {
 
     fn reopen_place(&self) -> Result<Place, BackendError> {
         reopen_place(self)
+    }
+
+    fn has_place(&self) -> Result<bool, BackendError> {
+        has_place(self)
     }
 
     fn open_session(&self, options: &SessionOptions) -> Result<Box<dyn Session>, BackendError> {

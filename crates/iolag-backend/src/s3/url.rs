@@ -63,6 +63,10 @@ impl S3Url {
         };
         for (name, value) in settings_of(fragment, SETTINGS)? {
             match name.as_str() {
+                "endpoint" if value.contains('@') => {
+                    return Err("an endpoint has no user: the key stands in front of the bucket, as in s3://KEY:SECRET@BUCKET#endpoint=http://HOST:PORT"
+                        .to_owned());
+                }
                 "endpoint" => url.endpoint = Some(value),
                 "region" => url.region = Some(value),
                 "style" => url.style = Some(style(&value)?),

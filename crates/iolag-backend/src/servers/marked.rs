@@ -129,6 +129,11 @@ pub(crate) fn reopen_place(store: &(impl MarkedPlace + ?Sized)) -> Result<Place,
     }
 }
 
+/// Whether there is anything in the place, a marker among it.
+pub(crate) fn has_place(store: &(impl MarkedPlace + ?Sized)) -> Result<bool, BackendError> {
+    Ok(!store.look()?.is_empty())
+}
+
 /// Whose things are to be removed: `None` if nothing is there.
 pub(crate) fn removal_of(store: &(impl MarkedPlace + ?Sized)) -> Result<Option<PlaceToken>, BackendError> {
     let found = store.look()?;

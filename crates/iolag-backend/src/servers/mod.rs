@@ -11,7 +11,7 @@ mod waiting;
 #[cfg(any(feature = "http", feature = "mongodb"))]
 pub(crate) use keys::object_name;
 pub(crate) use keys::{dataset_name, key_of, refuse_odd};
-pub(crate) use marked::{Claims, Expected, MarkedPlace, create_place, removal_of, reopen_place};
+pub(crate) use marked::{Claims, Expected, MarkedPlace, create_place, has_place, removal_of, reopen_place};
 pub(crate) use server_tag::ServerTag;
 #[cfg(any(feature = "http", feature = "mongodb"))]
 pub(crate) use settings::decoded;

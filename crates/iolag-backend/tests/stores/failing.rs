@@ -1,5 +1,7 @@
 //! Servers that are not there, do not let us in, or fail in the middle.
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::time::Duration;
 
 use iolag_backend::conformance::maker;
@@ -63,6 +65,25 @@ fn a_wrong_key_and_a_missing_bucket_are_told() {
     let missing = target.replace("@bucket/", "@other/");
     let (text, class) = told(&refusal(&missing), "gehe");
     assert!(text.contains("check the bucket's name") && class == ErrorClass::NotFound, "{class}: {text}");
+}
+
+/// A server that refuses everything, and whose clock stands still.
+#[test]
+fn a_clock_that_is_off_is_told() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let target = format!("s3://k:geheim@bucket#endpoint=http://{}", listener.local_addr().unwrap());
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = [0; 4096];
+        assert!(stream.read(&mut request).unwrap() > 0);
+        let answer =
+            "HTTP/1.1 403 Forbidden\r\nDate: Mon, 05 Jan 2015 10:00:00 GMT\r\nContent-Length: 0\r\n\r\n";
+        stream.write_all(answer.as_bytes()).unwrap();
+    });
+    let (text, class) = told(&refusal(&target), "geheim");
+    assert!(text.contains("the clock of this host and that of the server are"), "{text}");
+    assert_eq!(class, ErrorClass::Permission);
+    server.join().unwrap();
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::credentials::read_private;
 use crate::{Secret, Variables};
 
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -104,7 +105,7 @@ impl Profile {
         let credentials = variables.file("AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials");
         let config = variables.file("AWS_CONFIG_FILE", ".aws/config");
         let mut settings = Vec::new();
-        if let Some(text) = credentials.map_or(Ok(None), |path| text_of(&path))? {
+        if let Some(text) = credentials.map_or(Ok(None), |path| read_private(&path))? {
             settings.extend(section(&text, |heading| heading == name));
         }
         if let Some(text) = config.map_or(Ok(None), |path| text_of(&path))? {
@@ -166,10 +167,22 @@ mod tests {
     use proptest::prelude::*;
 
     fn found(variables: &[(&str, &str)], config: &str, credentials: &str) -> Result<S3Settings, String> {
+        found_with_mode(variables, config, credentials, 0o600)
+    }
+
+    fn found_with_mode(
+        variables: &[(&str, &str)],
+        config: &str,
+        credentials: &str,
+        mode: u32,
+    ) -> Result<S3Settings, String> {
+        use std::os::unix::fs::PermissionsExt;
         let home = tempfile::tempdir().unwrap();
         std::fs::create_dir(home.path().join(".aws")).unwrap();
         std::fs::write(home.path().join(".aws/config"), config).unwrap();
-        std::fs::write(home.path().join(".aws/credentials"), credentials).unwrap();
+        let file = home.path().join(".aws/credentials");
+        std::fs::write(&file, credentials).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
         let own = variables.iter().map(|(name, value)| (name.to_string(), value.to_string()));
         S3Settings::find(&own.chain([("HOME".to_owned(), home.path().display().to_string())]).collect())
     }
@@ -178,6 +191,12 @@ mod tests {
                           endpoint_url = https://s3.site\nca_bundle = /etc/site.pem\n[profile other]\nregion = no\n";
     const CREDENTIALS: &str = "[default]\naws_access_key_id = D\naws_secret_access_key = E\n\
                                [site]\naws_access_key_id=A\naws_secret_access_key=geheim=\naws_session_token = t\n";
+
+    #[test]
+    fn keys_that_others_may_read_are_not_read() {
+        let refused = found_with_mode(&[], CONFIG, CREDENTIALS, 0o644).unwrap_err();
+        assert!(refused.contains("others may read it") && !refused.contains("geheim"), "{refused}");
+    }
 
     #[test]
     fn variables_come_before_files_and_a_profile_before_the_usual_one() {

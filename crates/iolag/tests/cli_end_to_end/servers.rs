@@ -74,6 +74,49 @@ fn a_webdav_server_is_measured_by_the_same_command() {
     assert_measures(&server.target("dav", "dav"), || is_empty(&server.data().join("dav")));
 }
 
+#[cfg(feature = "mongodb")]
+#[test]
+fn a_server_that_speaks_as_mongodb_is_measured_by_the_same_command() {
+    let Some(server) = iolag_fixtures::MongoServer::start() else { return };
+    let target = server.target("iolag");
+    let place = |target: &str| {
+        let target = iolag_backend::Target::parse(target).unwrap();
+        let clock = std::sync::Arc::new(iolag_model::MonotonicClock);
+        target
+            .backend(iolag_backend::WORKING_NAME, clock)
+            .unwrap()
+            .reopen_place()
+            .map_err(|error| error.to_string())
+    };
+    for collections_of in ["one", "dataset"] {
+        let target = format!("{target}#collections={collections_of}");
+        assert_measures(&target, || place(&target).is_err_and(|said| said.contains("no working set")));
+    }
+}
+
+#[test]
+fn servers_stand_beside_a_directory_with_where_the_time_of_requests_goes() {
+    let (Some(bucket), Some(web)) = (S3Server::start(), WebServer::start()) else { return };
+    let (user, targets) = (User::new(), [bucket.target("x"), web.target("dav", "dav")]);
+    let sides = ["--repeat", "2", "--report", "page.html", &targets[0], &targets[1]];
+    let said = user.fine(&bench(&user.directory("scratch"), &sides));
+    assert!(said.output.contains("Operation by operation"), "{}", said.output);
+    let of_server = |line: &&str| line.contains("dav://127") && line.contains("  1.00  ");
+    assert_eq!(said.output.lines().filter(of_server).count(), 4, "{}", said.output);
+    assert!(said.output.contains("Where the time of a request goes"), "{}", said.output);
+    let page = std::fs::read_to_string(user.path("page.html")).unwrap();
+    for words in ["Operation by operation", "round trips", "first byte", "s3://bucket/x"] {
+        assert!(page.contains(words), "{words}");
+    }
+    let fresh = user.fine(&bench(&targets[1], &["--session", "fresh,reuse", "--repeat", "2"]));
+    let connects =
+        fresh.output.lines().filter(|line| line.contains("round trips") && line.contains("connect"));
+    assert!(connects.count() > 0, "{}", fresh.output);
+    for session in ["session fresh, repetition 1", "dav, session reuse  "] {
+        assert!(fresh.output.contains(session), "{session}: {}", fresh.output);
+    }
+}
+
 #[test]
 fn a_server_with_tls_is_trusted_by_its_authority() {
     let Some(server) = WebServer::start_with_tls("DNS:localhost", 10) else { return };
@@ -117,6 +160,26 @@ fn a_working_set_on_a_server_is_continued_and_removed_by_who_is_let_in() {
     assert!(refused.output.contains("AWS_SECRET_ACCESS_KEY"), "{refused:?}");
     let removed = with_key(&["cleanup", &run]);
     assert!(removed.code == 0 && !place.exists(), "{removed:?}");
+}
+
+#[test]
+fn of_a_run_that_has_removed_its_place_nothing_is_left() {
+    let Some(server) = PostgresServer::start() else { return };
+    let user = User::new();
+    user.fine(&bench(&server.url("postgres"), &[]));
+    let with_password = |arguments: &[&str]| {
+        let mut command = user.command(env!("CARGO_BIN_EXE_iolag"));
+        command.args(arguments).env("PGPASSWORD", PostgresServer::PASSWORD);
+        crate::user::said(command)
+    };
+    let said = with_password(&["cleanup", "last"]);
+    assert!(said.code == 0 && said.output.contains("nothing to remove"), "{said:?}");
+    let run = last_record(&user)["id"].as_str().unwrap().to_owned();
+    let said = with_password(&["rm", &run, "--yes"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    server.ask("postgres", "CREATE TABLE \"iolag-work\" (a int)");
+    let said = user.iolag(&bench(&server.url("postgres"), &[]));
+    assert!(said.code == 3 && said.errors.contains("is not empty"), "{said:?}");
 }
 
 #[test]

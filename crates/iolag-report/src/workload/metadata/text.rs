@@ -138,7 +138,8 @@ fn kind(class: ErrorClass, count: u64) -> String {
 fn cells(row: &OperationRow) -> Vec<Cell> {
     let summary = &row.summary;
     let durations = &summary.durations;
-    let failures = summary.failures() + summary.censored();
+    // Who was ended before he was done did not fail.
+    let failures = summary.failures() + summary.censored() - summary.interrupted;
     let tone = if failures > 0 { Tone::Serious } else { Tone::Faint };
     vec![
         Cell::new(format!("  {}", summary.key.operation)),

@@ -170,11 +170,15 @@ impl LeftPlace {
     fn look_at(&self, server: &Target) -> Found {
         let found = server.backend(&self.name, Arc::new(MonotonicClock)).and_then(|backend| {
             backend.expect_place(&self.placed().expected());
-            backend.reopen_place()
+            if !backend.has_place()? {
+                return Ok(Found::Nothing);
+            }
+            // A place without objects is one, too.
+            backend.reopen_place().map(|_| Found::Itself)
         });
         match found {
-            // Of nothing there is as much to remove as of a place without objects.
-            Ok(_) | Err(BackendError::NoWorkingSet { .. }) => Found::Itself,
+            Ok(found) => found,
+            Err(BackendError::NoWorkingSet { .. }) => Found::Itself,
             Err(BackendError::Claimed { run, .. }) => Found::Another(Some(run)),
             Err(BackendError::NotEmpty { .. }) => Found::Another(None),
             Err(error) => Found::Unknown(error.to_string()),
