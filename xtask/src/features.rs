@@ -4,9 +4,8 @@ use anyhow::{Context, Result, ensure};
 
 use crate::places::{Places, output, run};
 
-/// What everything here is built with: what makes the types of the pages, and MongoDB, which is not in the default build. Both
-/// are built with all the tests, not once more.
-pub const BUILT: [&str; 2] = ["--features", "iolag-report/typescript,iolag/mongodb"];
+/// What everything here is built with: what makes the types of the pages is built with the tests, not once more.
+pub const BUILT: [&str; 2] = ["--features", "iolag-report/typescript"];
 
 /// Which sets of features clippy sees of the workspace, one run for each: none, those by default, and all. Tests are seen with none and with
 /// all: each feature is on in one and off in the other.
@@ -29,12 +28,30 @@ pub const ALONE: &[(&str, &[&str])] = &[
 /// What is linted of each crate.
 pub type Targets = &'static [&'static str];
 
-/// Builds the program without any feature of its own, and runs it: what can be left out can be left out. With them it is
-/// built by the tests, from which this takes all crates but those that know of servers.
-pub fn leave_out_all(places: &Places) -> Result<()> {
+/// What the features are: what can be left out can be left out, and what has to be asked for works.
+pub fn check(places: &Places) -> Result<()> {
+    leave_out_all(places)?;
     let mut cargo = places.cargo();
-    cargo.args(["build", "--quiet", "--workspace", "--bin", "iolag", "--no-default-features"]);
-    cargo.args(["--features", "iolag-report/typescript"]);
+    // The program is tested as most people have it, which is without MongoDB.
+    cargo.args([
+        "test",
+        "--quiet",
+        "--package",
+        "iolag-backend",
+        "--features",
+        "mongodb",
+        "--test",
+        "stores",
+        "mongo",
+    ]);
+    run(cargo.env("IOLAG_SERVERS", places.servers()))
+}
+
+/// Builds the program without any feature of its own, and runs it. With them it is built by the tests, from which this takes all crates but
+/// those that know of servers.
+fn leave_out_all(places: &Places) -> Result<()> {
+    let mut cargo = places.cargo();
+    cargo.args(["build", "--quiet", "--workspace", "--bin", "iolag", "--no-default-features"]).args(BUILT);
     // Nobody else has these without features: there is nothing to share, and little of it is run.
     for own in ["iolag", "iolag-conduct", "iolag-store"] {
         cargo.args(["--config", &format!("profile.dev.package.{own}.opt-level=0")]);

@@ -132,7 +132,7 @@ fn execute(step: Step, places: &Places, wanted: &Wanted<'_>, tally: &mut Tally) 
             }
         },
         Step::Tests => testing::run(places, wanted, tally),
-        Step::Features => features::leave_out_all(places),
+        Step::Features => features::check(places),
         Step::Documentation => document(places),
         Step::Bench => bench::all_tiny(places),
         Step::Tidy => house::check(places),

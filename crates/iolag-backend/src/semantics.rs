@@ -71,8 +71,8 @@ pub enum PlaceProof {
 /// What a client's thread may do with the process's descriptors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Descriptors {
-    /// Leave the common table for one of its own, in which nothing of the process is open: a session opens everything that it uses. Nothing for
-    /// what is asked by tasks: tokio's runtime, built with signals as MongoDB's driver wants it, uses a socket of the process.
+    /// Leave the common table for one of its own, in which nothing of the process is open: a session opens everything that it uses. Clients that
+    /// are tasks always share it.
     Private,
     /// It uses what the process has opened.
     Shared,

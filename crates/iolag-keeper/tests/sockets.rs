@@ -8,8 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use iolag_backend::{
-    AsyncExecution, AsyncOpening, AsyncSession, BackendError, Completion, Descriptors, Mark, ObjectKey,
-    Request,
+    AsyncExecution, AsyncOpening, AsyncSession, BackendError, Completion, Mark, ObjectKey, Request,
 };
 use iolag_fixtures::skip;
 use iolag_keeper::{Child, Ending, Exchange, HangDetection, Orphanage, Room, SharedRecorder, Sleeps};
@@ -157,7 +156,7 @@ fn measure(exchange: &Exchange, server: SocketAddr) -> io::Result<Vec<Result<Dri
         let client: ClientLoop<SharedRecorder, _> = ClientLoop::new(thinks, exchange.recorder(rank), options);
         Job { client, open, if_not_open: IfNotOpen::GoOn }
     };
-    let workers = Workers { threads: 2, opening_at_once: 256, descriptors: Descriptors::Shared };
+    let workers = Workers { threads: 2, opening_at_once: 256 };
     run_async_clients((0..CLIENTS).map(job).collect(), workers, &exchange.coordinator(), &MonotonicClock)
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use iolag_backend::{
-    AsyncExecution, AsyncOpening, AsyncSession, BackendError, Completion, Descriptors, ObjectKey, Request,
+    AsyncExecution, AsyncOpening, AsyncSession, BackendError, Completion, ObjectKey, Request,
 };
 use iolag_fixtures::Alone;
 use iolag_model::{
@@ -206,7 +206,7 @@ fn inside(waste: Waste) -> Vec<u64> {
         open,
         if_not_open: IfNotOpen::StopAll,
     };
-    let workers = Workers { threads: 1, opening_at_once: 1, descriptors: Descriptors::Private };
+    let workers = Workers { threads: 1, opening_at_once: 1 };
     let ends =
         run_async_clients(vec![job], workers, &Alone::default(), &clock).expect("a worker can be made");
     assert!(matches!(ends[..], [Ok(DriveEnd::Finished)]), "{ends:?}");

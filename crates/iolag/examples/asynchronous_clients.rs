@@ -12,9 +12,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use iolag_backend::{
-    AsyncExecution, AsyncOpening, AsyncSession, Completion, Descriptors, ObjectKey, Request,
-};
+use iolag_backend::{AsyncExecution, AsyncOpening, AsyncSession, Completion, ObjectKey, Request};
 use iolag_conduct::{Busy, Draining, DrainingPatience as Patience, Source};
 use iolag_keeper::{Child, Ending, Exchange, HangDetection, Orphanage, Room, Sleeps};
 use iolag_model::{
@@ -71,7 +69,7 @@ fn measure(exchange: &Exchange) -> bool {
             if_not_open: IfNotOpen::StopAll,
         }
     });
-    let workers = Workers { threads: 2, opening_at_once: 256, descriptors: Descriptors::Shared };
+    let workers = Workers { threads: 2, opening_at_once: 256 };
     run_async_clients(jobs.collect(), workers, &exchange.coordinator(), &MonotonicClock)
         .is_ok_and(|ends| ends.iter().all(|end| matches!(end, Ok(DriveEnd::Finished))))
 }

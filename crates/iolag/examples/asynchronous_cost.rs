@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use iolag_backend::{
-    AsyncExecution, AsyncOpening, AsyncSession, BackendError, Completion, Descriptors, ObjectKey, Request,
+    AsyncExecution, AsyncOpening, AsyncSession, BackendError, Completion, ObjectKey, Request,
 };
 use iolag_conduct::{Busy, Draining, DrainingPatience as Patience, Source};
 use iolag_keeper::{Child, Ending, Exchange, HangDetection, Orphanage, Room, Sleeps};
@@ -174,7 +174,7 @@ fn measure(exchange: &Exchange, server: SocketAddr, asks: u64) -> bool {
         let client = ClientLoop::new(thinks, exchange.recorder(rank), options);
         Job { client, open, if_not_open: IfNotOpen::StopAll }
     };
-    let workers = Workers { threads: 1, opening_at_once: AT_ONCE, descriptors: Descriptors::Shared };
+    let workers = Workers { threads: 1, opening_at_once: AT_ONCE };
     run_async_clients((0..clients).map(job).collect(), workers, &exchange.coordinator(), &MonotonicClock)
         .is_ok_and(|ends| ends.iter().all(|end| matches!(end, Ok(DriveEnd::Finished))))
 }

@@ -124,7 +124,6 @@ impl Floor<'_> {
                 let workers = Workers {
                     threads: std::thread::available_parallelism().map_or(1, usize::from),
                     opening_at_once: at_once as usize,
-                    descriptors: semantics.descriptors,
                 };
                 let open = |rank| self.opening(self.session_options(rank, sessions));
                 let jobs = self.jobs(client, open);

@@ -6,8 +6,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use iolag_backend::{
-    AsyncExecution, AsyncOpening, AsyncSession, BackendError, Blocks, Completion, Descriptors, Mark,
-    NameTable, ObjectKey, Request, TagTable,
+    AsyncExecution, AsyncOpening, AsyncSession, BackendError, Blocks, Completion, Mark, NameTable, ObjectKey,
+    Request, TagTable,
 };
 use iolag_conduct::tags_of_run;
 use iolag_keeper::Exchange;
@@ -170,7 +170,7 @@ fn objects_of_a_server_are_read_by_name_to_the_end_and_samples_say_where_and_why
         let client = ClientLoop::new(Gets { next: 0 }, exchange.recorder(rank), options);
         Job { client, open, if_not_open: IfNotOpen::StopAll }
     };
-    let workers = Workers { threads: 1, opening_at_once: 2, descriptors: Descriptors::Shared };
+    let workers = Workers { threads: 1, opening_at_once: 2 };
     let jobs = (0..CLIENTS).map(job).collect();
     run_async_clients(jobs, workers, &exchange.coordinator(), &MonotonicClock).unwrap();
     let servers: Vec<_> = exchange.tags().into_iter().map(|tag| (tag.tag, tag.name)).collect();

@@ -76,7 +76,7 @@ fn who_waits_beside_one_that_blocks_their_worker_hangs_with_it() {
                 };
                 Job { client: client(&exchange, rank, 1), open, if_not_open: IfNotOpen::StopAll }
             };
-            let workers = Workers { threads: 1, opening_at_once: 2, descriptors: Descriptors::Shared };
+            let workers = Workers { threads: 1, opening_at_once: 2 };
             run_async_clients((0..2).map(job).collect(), workers, &coordinator, &MonotonicClock)
         });
         let begin = MonotonicClock.now();

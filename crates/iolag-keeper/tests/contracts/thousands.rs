@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use iolag_backend::{AsyncOpening, AsyncSession, Descriptors};
+use iolag_backend::{AsyncOpening, AsyncSession};
 use iolag_keeper::{Child, Ending, Exchange, HangDetection, Orphanage, Room, Sleeps};
 use iolag_model::{Clock, MonotonicClock, Nanoseconds, Operation, Sample};
 use iolag_workload::{DriveEnd, IfNotOpen, Job, Workers, run_async_clients};
@@ -48,8 +48,7 @@ fn five_thousand_asynchronous_clients_with_keeper_and_writer_lose_nothing_in_200
                 Job { client: client(&exchange, rank, 5), open, if_not_open: IfNotOpen::StopAll }
             })
             .collect();
-        let workers =
-            Workers { threads: 2, opening_at_once: CLIENTS as usize, descriptors: Descriptors::Shared };
+        let workers = Workers { threads: 2, opening_at_once: CLIENTS as usize };
         let ends = run_async_clients(jobs, workers, &exchange.coordinator(), &MonotonicClock).unwrap();
         i32::from(!ends.iter().all(|end| matches!(end, Ok(DriveEnd::Finished))))
     })
@@ -93,15 +92,15 @@ fn proportional_kib(process: u32) -> u64 {
 }
 
 #[test]
-fn tasks_of_workers_with_descriptors_of_their_own_meet() {
+fn tasks_of_several_workers_meet() {
     const CLIENTS: u32 = 6;
     let exchange = Exchange::new(CLIENTS, 1 << 20).unwrap();
     let known = || Ok(Box::new(Known(Duration::from_millis(1))) as Box<dyn AsyncSession>);
     let open = move || Box::pin(async move { known() }) as AsyncOpening<'static>;
     let job = |rank| Job { client: client(&exchange, rank, 2), open, if_not_open: IfNotOpen::StopAll };
-    let workers = Workers { threads: 2, opening_at_once: 1, descriptors: Descriptors::Private };
+    let workers = Workers { threads: 2, opening_at_once: 1 };
     let jobs = (0..CLIENTS).map(job).collect();
-    // Ended by the meeting that opens, which a bell in another table of descriptors would tell nobody.
+    // Ended by the meeting that opens, of which each worker's own bell tells.
     let ends = run_async_clients(jobs, workers, &exchange.coordinator(), &MonotonicClock).unwrap();
     assert!(ends.iter().all(|end| matches!(end, Ok(DriveEnd::Finished))), "{ends:?}");
 }

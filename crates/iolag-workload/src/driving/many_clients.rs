@@ -253,7 +253,7 @@ pub fn can_unshare() -> bool {
     thread::Builder::new().spawn(unshare).is_ok_and(|thread| thread.join().unwrap_or(false))
 }
 
-pub(super) fn take_own_descriptor_table() {
+fn take_own_descriptor_table() {
     // SAFETY: the thread has just started; it owns no descriptor and refers to none that it did not open itself (the contract
     // of `Descriptors::Private`), so no `OwnedFd` of another thread is invalidated by closing this thread's copies.
     let unshared = unsafe { unshare_unsafe(UnshareFlags::FILES | UnshareFlags::FS) };

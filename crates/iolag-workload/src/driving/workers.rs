@@ -1,10 +1,12 @@
 //! Many clients as tasks: workers, each a thread with a runtime of its own, and the bell that each hears.
+//!
+//! They share the descriptor table of the process: a runtime, built with signals as MongoDB's driver wants it, uses a socket of the process.
 
 use std::io;
 use std::sync::Arc;
 use std::thread;
 
-use iolag_backend::{AsyncOpening, Descriptors};
+use iolag_backend::AsyncOpening;
 use iolag_model::{Clock, Coordinator, Recorder};
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::Semaphore;
@@ -13,7 +15,7 @@ use super::asynchronous::drive_async;
 use super::client::Client;
 use super::client_loop::DriveEnd;
 use super::heartbeat::beat_as_task;
-use super::many_clients::{DriveError, Job, take_own_descriptor_table};
+use super::many_clients::{DriveError, Job};
 use super::waiting::{Waiter, bell};
 
 /// The threads that run asynchronous clients.
@@ -23,8 +25,6 @@ pub struct Workers {
     pub threads: usize,
     /// Sessions that one of them opens at once: what a server's queue of connections takes.
     pub opening_at_once: usize,
-    /// What they may do with the process's descriptors.
-    pub descriptors: Descriptors,
 }
 
 /// Drives all clients as tasks of these workers, in turn, and returns when all have ended. Errors of clients are in the result, in
@@ -87,10 +87,6 @@ where
     N: Coordinator + Clone + Send + 'static,
     C: Clock + Clone + 'static,
 {
-    if workers.descriptors == Descriptors::Private {
-        take_own_descriptor_table();
-    }
-    // Of this worker's own, and begun here: it wakes the runtime by descriptors, which are in this thread's table.
     let (bell, hearing) = bell();
     let rings = coordinator.clone();
     // It ends by itself when no task is left; nobody waits for that.

@@ -2,9 +2,7 @@
 
 use super::*;
 use crate::run::beginning::running_state;
-use iolag_backend::{
-    AsyncExecution, AsyncOpening, AsyncSession, Completion, Descriptors, ObjectKey, Request, Session,
-};
+use iolag_backend::{AsyncExecution, AsyncOpening, AsyncSession, Completion, ObjectKey, Request, Session};
 use iolag_keeper::Signals;
 use iolag_model::{
     Activity, ClientId, ClientRecord, DeadlineRule, Deadlines, FailureCode, MonotonicTime, OnError, OnHang,
@@ -192,7 +190,7 @@ fn asks_the_silent(deadlines: Deadlines) -> GroupPlan<'static> {
             open: || -> AsyncOpening<'static> { Box::pin(async { Ok(Box::new(Silent) as _) }) },
             if_not_open: IfNotOpen::GoOn,
         };
-        let workers = Workers { threads: 1, opening_at_once: 1, descriptors: Descriptors::Shared };
+        let workers = Workers { threads: 1, opening_at_once: 1 };
         let ends = run_async_clients(vec![job], workers, &exchange.coordinator(), &MonotonicClock);
         i32::from(!ends.is_ok_and(|ends| ends.iter().all(Result::is_ok)))
     };
@@ -248,7 +246,7 @@ fn is_killed(does: impl Client + Clone + 'static, deadlines: Deadlines) -> Group
                 }
                 kill_this_process();
             });
-            let workers = Workers { threads: 1, opening_at_once: 1, descriptors: Descriptors::Shared };
+            let workers = Workers { threads: 1, opening_at_once: 1 };
             let _ = run_async_clients(vec![job], workers, &exchange.coordinator(), &MonotonicClock);
         });
         0
