@@ -57,6 +57,10 @@ const SEMANTICS: &str = "stat is HEAD; read is GET; create is PUT; delete is DEL
                          collection, of which only the types are asked for; mkdir is MKCOL; rmdir is DELETE of a collection, with what is in it; one request \
                          each, by a connection that is kept unless --session fresh, and none is sent twice or elsewhere";
 
+/// Of a server of which only objects with a name are asked for.
+const SEMANTICS_OF_NAMES: &str =
+    "stat is HEAD; read is GET; one request each, and none is sent twice or elsewhere";
+
 /// A connection is taken by the server's queue, which is finite.
 const OPENINGS_AT_ONCE: u32 = 64;
 
@@ -77,6 +81,8 @@ struct Access {
     way: Way,
     authority: HeaderValue,
     authorization: Option<HeaderValue>,
+    /// Why a file that may say who we are was not read, where the URL does not ask for it: told if the server asks.
+    unread: Option<String>,
 }
 
 impl WebBackend {
@@ -139,15 +145,19 @@ impl WebBackend {
         };
         let authority =
             HeaderValue::from_str(&url.authority()).map_err(|_| "its name cannot be sent".to_owned())?;
-        let login = match (&url.user, &url.password) {
-            (Some(user), Some(password)) => Some(Login { user: user.clone(), password: password.clone() }),
-            (user, _) => login_of(&url.host, user.as_deref(), &self.variables)?,
+        let found = || login_of(&url.host, url.user.as_deref(), &self.variables);
+        let (login, unread) = match (&url.user, &url.password) {
+            (Some(user), Some(password)) => {
+                (Some(Login { user: user.clone(), password: password.clone() }), None)
+            }
+            (Some(_), None) => (found()?, None),
+            (None, _) => found().map_or_else(|why| (None, Some(why)), |login| (login, None)),
         };
-        Ok(Access { way, authority, authorization: login.as_ref().map(basic).transpose()? })
+        Ok(Access { way, authority, authorization: login.as_ref().map(basic).transpose()?, unread })
     }
 
     fn speaker(&self, connections: Connections) -> Result<Speaker, BackendError> {
-        let Access { way, authority, authorization } = self.access()?.clone();
+        let Access { way, authority, authorization, .. } = self.access()?.clone();
         Ok(Speaker::new(Connection::new(way, connections), authority, authorization))
     }
 
@@ -181,7 +191,11 @@ fn basic(login: &Login) -> Result<HeaderValue, String> {
 
 impl Backend for WebBackend {
     fn describe(&self) -> Description {
-        Description { kind: self.url.kind, target: self.shown(), semantics: SEMANTICS }
+        let semantics = match self.url.speech {
+            Speech::Plain => SEMANTICS_OF_NAMES,
+            Speech::WebDav => SEMANTICS,
+        };
+        Description { kind: self.url.kind, target: self.shown(), semantics }
     }
 
     fn capabilities(&self) -> Capabilities {

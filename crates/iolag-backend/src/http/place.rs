@@ -5,7 +5,7 @@ use iolag_model::{Connections, FailureCode, PlaceMaker, PlaceToken, RunId};
 
 use super::listing::{self, Member};
 use super::speaker::{Speaker, complaint};
-use super::{Answer, Payload, Speech, WebBackend};
+use super::{Access, Answer, Payload, Speech, WebBackend};
 use crate::servers::{Claims, Expected, MarkedPlace, dataset_name, encoded, key_of, wait_for};
 use crate::{BackendError, Greeting, Inventory, Leftover, ObjectKey, token_name};
 
@@ -155,7 +155,11 @@ impl Desk<'_> {
             507 => "; the server is full",
             _ => "",
         };
-        self.failed(action, path, answer.code(), Some(complaint(answer, said) + advice))
+        let unread = match (answer.status, self.backend.access()) {
+            (401 | 403, Ok(Access { unread: Some(why), .. })) => format!("; {why}"),
+            _ => String::new(),
+        };
+        self.failed(action, path, answer.code(), Some(complaint(answer, said) + advice + &unread))
     }
 
     /// Members of a collection; what is not there is an error of class not found.
