@@ -182,6 +182,42 @@ fn of_a_run_that_has_removed_its_place_nothing_is_left() {
     assert!(said.code == 3 && said.errors.contains("is not empty"), "{said:?}");
 }
 
+/// As in a program that was built without MongoDB, or is older.
+#[test]
+fn a_place_that_this_program_cannot_reach_is_no_place_where_nothing_is() {
+    let Some(server) = WebServer::start() else { return };
+    let (user, target) = (User::new(), server.target("dav", "dav"));
+    user.fine(&bench(&target, &["--phases", "precreate"]));
+    let run = last_record(&user)["id"].as_str().unwrap().to_owned();
+    let manifest = user.store().join("runs").join(&run).join("manifest.json");
+    let noted = std::fs::read_to_string(&manifest).unwrap();
+    assert!(noted.contains(&target), "{noted}");
+    std::fs::write(manifest, noted.replace(&target, "gsiftp://grid/dav")).unwrap();
+    let said = user.iolag(&["cleanup", &run]);
+    assert!(said.code == 4 && said.output.contains("no backend for gsiftp targets"), "{said:?}");
+    let said = user.iolag(&["rm", &run, "--yes"]);
+    assert!(said.code == 2 && said.errors.contains("may still be there"), "{said:?}");
+}
+
+#[test]
+fn a_file_that_is_not_read_stops_nobody_who_is_not_asked_who_he_is() {
+    let Some(server) = WebServer::start() else { return };
+    let user = User::new();
+    let ping = |target: &str| {
+        let mut command = user.command(env!("CARGO_BIN_EXE_iolag"));
+        command.args(["ping", target, "-n", "1"]).env("NETRC", user.path("netrc"));
+        crate::user::said(command)
+    };
+    let netrc = user.path("netrc");
+    std::fs::write(&netrc, "machine 127.0.0.1 login me password geheim\n").unwrap();
+    std::fs::set_permissions(&netrc, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+    let said = ping(&server.target("dav", "dav"));
+    assert_eq!(said.code, 0, "{said:?}");
+    let said = ping(&server.target("dav", "private"));
+    assert!(said.code != 0 && said.errors.contains("others may read it"), "{said:?}");
+    assert!(!format!("{said:?}").contains("geheim"), "{said:?}");
+}
+
 #[test]
 fn the_first_error_ends_a_run_where_that_is_asked_for() {
     let Some(server) = WebServer::start() else { return };

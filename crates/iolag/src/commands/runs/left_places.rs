@@ -95,14 +95,10 @@ pub fn of(run: &RunDirectory, record: Option<&RunRecord>) -> Result<Vec<LeftPlac
     };
     let is_on_target = |entry: &ManifestEntry| {
         entry.kind == ManifestKind::WorkingDirectory
-            && (entry.parent.starts_with('/') || server_of(&entry.parent).is_some())
+            && (entry.parent.starts_with('/')
+                || Target::parse(&entry.parent).map_or(true, |target| target.is_server()))
     };
     Ok(run.manifest()?.entries.into_iter().filter(is_on_target).map(place).collect())
-}
-
-/// The server that is named so, if it is one.
-fn server_of(target: &str) -> Option<Target> {
-    Target::parse(target).ok().filter(Target::is_server)
 }
 
 /// Where the file system of a working directory was mounted.
@@ -141,8 +137,10 @@ impl LeftPlace {
 
     /// Looks at it; to be called in a process that may hang.
     pub fn look(&self) -> Found {
-        if let Some(server) = server_of(&self.directory) {
-            return self.look_at(&server);
+        if !self.directory.starts_with('/') {
+            // What nobody understands any more may still be there.
+            return Target::parse(&self.directory)
+                .map_or_else(|error| Found::Unknown(error.to_string()), |server| self.look_at(&server));
         }
         // Looking for what is in it mounts what is mounted on demand.
         let there = match Path::new(&self.directory).join(&self.name).symlink_metadata() {
