@@ -19,6 +19,7 @@ const USUAL_PORT: u16 = 27017;
 const SELECTION: Duration = Duration::from_secs(5);
 /// The pool of a worker is that of thousands of clients: none is to wait for the connection of another one.
 const CONNECTIONS_MAX: u32 = u32::MAX;
+/// What connects at once: no more than a server takes into its queue.
 pub(super) const CONNECTING_MAX: u32 = 64;
 
 /// The options of the driver, which asks nothing twice.

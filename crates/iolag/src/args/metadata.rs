@@ -65,7 +65,7 @@ pub struct Metadata {
     /// Compare what is read with what was written, outside the timing
     #[arg(long)]
     pub verify: bool,
-    /// Connections to a server: reuse keeps them, fresh makes one for each request; both are compared
+    /// Connections to a server: reuse keeps them, fresh makes one for each request; both are measured
     #[arg(long, value_name = "NAME,…", default_value = "reuse", value_delimiter = ',', value_parser = parse_session)]
     pub session: Vec<Connections>,
     /// Trust servers for which an authority in this file vouches (PEM), and no others
