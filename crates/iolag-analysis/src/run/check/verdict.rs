@@ -227,11 +227,9 @@ fn is_known(summary: &Summary) -> bool {
 /// Streams move as much as they are told to; how long that takes says nothing about feeling. The parts of a request are felt with the whole
 /// of it, which is judged itself; and coming to a server is only once for all requests.
 fn is_judged(summary: &Summary) -> bool {
-    use Operation as O;
     let operation = summary.key.operation;
-    let is_part =
-        matches!(operation, O::CallResolve | O::CallConnect | O::CallTls | O::CallFirstByte | O::CallServer);
-    matches!(operation.level(), Level::Task | Level::Object | Level::Call) && !is_part && summary.attempts > 0
+    let is_felt = matches!(operation.level(), Level::Task | Level::Object | Level::Call);
+    is_felt && !operation.is_mark() && summary.attempts > 0
 }
 
 /// Limits for operations at which people expect to wait are those of the next step.
