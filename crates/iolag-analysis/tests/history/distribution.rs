@@ -423,6 +423,18 @@ proptest! {
     }
 }
 
+/// A difference that half of all pairs do not exceed bounded the one comparison above and the other not below.
+#[test]
+fn an_interval_without_width_is_turned_round_with_the_comparison() {
+    use Knowledge::{AtMost, Exactly};
+    let [first, second] =
+        [vec![(3.25, AtMost)], vec![(0.25, Exactly), (0.25, AtMost)]].map(observations::<ByAttempt>);
+    let interval =
+        |one, other| compare(one, other, &ComparisonOptions::default()).unwrap().shift.unwrap().interval;
+    assert_eq!(interval(&first, &second).low, None);
+    assert_eq!(interval(&second, &first).high, None);
+}
+
 /// Of a clock of 10 ms a third of all amounts is one step: it is as high as they are many, however many others differ.
 #[test]
 fn a_curve_is_thinned_by_share_and_not_by_different_amounts() {

@@ -197,9 +197,14 @@ pub(crate) fn median_difference(strata: &[Stratum], end: DifferenceEnd) -> f64 {
         // The two are closer together than that.
         return low;
     }
-    // The next one up, if exactly half of the pairs lie at or below it.
-    let high = difference_at(strata, 0.5 + 1e-12, end);
+    let high = difference_above(strata, 0.5, end);
     if low == high { low } else { low + (high - low) / 2.0 }
+}
+
+/// The difference that more than the share `q` of all pairs does not exceed: [`difference_at`] of the share 1 - `q` when the
+/// comparison is turned round. It is the next one up where exactly that share lies at or below one.
+pub(crate) fn difference_above(strata: &[Stratum], q: f64, end: DifferenceEnd) -> f64 {
+    difference_at(strata, q + 1e-12, end)
 }
 
 /// Floating-point numbers as integers in the same order.
@@ -321,6 +326,16 @@ mod tests {
             prop_assert_eq!(difference_at(&pairs, q, DifferenceEnd::Both), all[rank - 1]);
             let middle = (all[(all.len() - 1) / 2] + all[all.len() / 2]) / 2.0;
             prop_assert!((median_difference(&pairs, DifferenceEnd::High) - middle).abs() < 1e-12);
+        }
+
+        #[test]
+        fn an_upper_end_is_a_lower_end_turned_round(
+            first in prop::collection::vec(-5_i32..5, 1..9), second in prop::collection::vec(-5_i32..5, 1..9), step in 1_u32..8,
+        ) {
+            let [first, second] = [first, second].map(|side| side.iter().map(|value| f64::from(*value)).collect::<Vec<_>>());
+            let q = f64::from(step) / 8.0;
+            let (forth, back) = (stratum(&first, &second), stratum(&second, &first));
+            prop_assert_eq!(difference_at(&forth, q, DifferenceEnd::Low), -difference_above(&back, 1.0 - q, DifferenceEnd::High));
         }
 
         #[test]

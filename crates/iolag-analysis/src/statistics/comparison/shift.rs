@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::function::factorial::ln_binomial;
 
-use super::differences::{DifferenceEnd, difference_at, median_difference};
+use super::differences::{DifferenceEnd, difference_above, difference_at, median_difference};
 use super::relative_effect::{RelativeEffect, contributions};
 use super::strata::Stratum;
 use crate::statistics::dependence::worth::EffectiveSampleSize;
@@ -144,8 +144,11 @@ impl<'a> Judged<'a> {
         } else {
             f64::NEG_INFINITY
         };
-        let high =
-            if above < 1.0 { difference_at(self.strata, above, DifferenceEnd::High) } else { f64::INFINITY };
+        let high = if above < 1.0 {
+            difference_above(self.strata, above, DifferenceEnd::High)
+        } else {
+            f64::INFINITY
+        };
         let end = |difference: f64| difference.is_finite().then(|| put(difference));
         ShiftInterval { low: end(low), high: end(high) }
     }
