@@ -2,12 +2,13 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Result, ensure};
 
 use crate::built::{self, Executable, ExecutableKind};
-use crate::places::Places;
+use crate::places::{Places, output};
 use crate::readers::THIS_PROGRAM;
 use crate::suite::{self, Attempt, Audience, Case, Laboratory, Outcome, Tally, Verdict};
 use crate::{machine, readers, web};
@@ -32,7 +33,7 @@ pub fn run(places: &Places, wanted: &Wanted<'_>, tally: &mut Tally) -> Result<()
         Wanted::All => all(places, tally)?,
         Wanted::Named(names) => named(places, names)?,
     };
-    let seed = std::env::var_os(SEED).unwrap_or_else(|| new_seed().to_string().into());
+    let seed = std::env::var_os(SEED).unwrap_or_else(|| seed(places).to_string().into());
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = processors * JOBS_PER_PROCESSOR;
     let circumstances = format!("{}, load {}, {SEED}={}", machine::description(), load(), seed.display());
@@ -150,9 +151,15 @@ fn environment(places: &Places, executables: &[Executable], seed: OsString) -> V
     environment
 }
 
-fn new_seed() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::from(now.subsec_nanos()) ^ now.as_secs().rotate_left(32)
+/// A number for what is checked out: other cases for each change, and the same for everybody who tests it, so that a change that
+/// passed passes again. Without git it is taken from the clock.
+fn seed(places: &Places) -> u64 {
+    let tree = output(Command::new("git").args(["rev-parse", "HEAD^{tree}"]).current_dir(&places.root));
+    let number = tree.ok().and_then(|tree| u64::from_str_radix(tree.get(..16)?, 16).ok());
+    number.unwrap_or_else(|| {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        u64::from(now.subsec_nanos()) ^ now.as_secs().rotate_left(32)
+    })
 }
 
 fn load() -> String {
