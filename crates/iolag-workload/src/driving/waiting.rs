@@ -8,12 +8,11 @@
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use iolag_model::{Clock, Coordinator, Meeting, MonotonicTime, Nanoseconds};
-use tokio::sync::watch;
 use tokio::task::unconstrained;
 use tokio::time::{Instant, Sleep, sleep_until};
 
@@ -29,36 +28,45 @@ pub(super) enum Ending<T> {
 }
 
 /// Rings in all tasks that listen.
-pub(super) struct Bell {
-    rings: watch::Sender<u32>,
-    rung: Arc<AtomicU32>,
-}
+pub(super) struct Bell(Arc<Listeners>);
 
 /// What a task hears the bell with.
 #[derive(Clone)]
-pub(super) struct Hearing {
-    rings: watch::Receiver<u32>,
+pub(super) struct Hearing(Arc<Listeners>);
+
+/// Who is rung in. A ring uses nobody up: who is written down once is woken by each, also by one that rings while he listens.
+#[derive(Default)]
+struct Listeners {
     /// The news that the bell rings with now, or has last rung with: a look that costs nothing.
-    rung: Arc<AtomicU32>,
+    rung: AtomicU32,
+    wakers: Mutex<Vec<Waker>>,
+}
+
+impl Listeners {
+    fn wakers(&self) -> MutexGuard<'_, Vec<Waker>> {
+        self.wakers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// A bell, and who hears it.
 pub(super) fn bell() -> (Bell, Hearing) {
-    let ((sends, rings), rung) = (watch::channel(0), Arc::default());
-    (Bell { rings: sends, rung: Arc::clone(&rung) }, Hearing { rings, rung })
+    let listeners = Arc::default();
+    (Bell(Arc::clone(&listeners)), Hearing(listeners))
 }
 
 impl Bell {
-    /// Rings with these news. They are told before it rings: who looks in between listens, and is rung in.
+    /// Rings with these news. They are told before it rings: who is written down too late to be rung in sees them.
     pub(super) fn ring(&self, news: u32) {
-        self.rung.store(news, Ordering::Release);
-        self.rings.send_replace(news);
+        self.0.rung.store(news, Ordering::Release);
+        for waker in self.0.wakers().iter() {
+            waker.wake_by_ref();
+        }
     }
 
     /// Rings whenever there is something that clients should look at, until nobody listens any more.
     pub(super) fn ring_for(self, coordinator: &impl Coordinator) {
         let mut seen = 0;
-        while !self.rings.is_closed() {
+        while Arc::strong_count(&self.0) > 1 {
             let news = coordinator.wait_for_news(seen);
             if news != seen {
                 seen = news;
@@ -208,45 +216,80 @@ struct Alarm {
     set: Option<(MonotonicTime, Waker)>,
 }
 
-/// Listens to the bell. What waits for it is made anew only when it has rung, and asked only when it has, or when somebody else
-/// than before is to be woken.
+/// Listens to the bell. Whom it wakes is written down only when that is somebody else than before.
 struct News {
-    next: Pin<Box<dyn Future<Output = watch::Receiver<u32>>>>,
-    rung: Arc<AtomicU32>,
-    heard: u32,
+    listeners: Arc<Listeners>,
+    /// Where in the list.
+    place: usize,
     wakes: Waker,
+    heard: u32,
 }
 
 impl News {
-    fn of(hearing: Hearing) -> Self {
-        let Hearing { rings, rung } = hearing;
-        Self { next: Box::pin(next(rings)), rung, heard: 0, wakes: Waker::noop().clone() }
+    fn of(Hearing(listeners): Hearing) -> Self {
+        let wakes = Waker::noop().clone();
+        let mut wakers = listeners.wakers();
+        let place = wakers.len();
+        wakers.push(wakes.clone());
+        drop(wakers);
+        Self { listeners, place, wakes, heard: 0 }
     }
 
     /// Ready once for each time that there is news which was not told yet.
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        if self.rung.load(Ordering::Acquire) == self.heard && self.wakes.will_wake(context.waker()) {
+    fn poll(&mut self, context: &Context<'_>) -> Poll<()> {
+        if !self.wakes.will_wake(context.waker()) {
+            self.wakes.clone_from(context.waker());
+            self.listeners.wakers()[self.place].clone_from(context.waker());
+        }
+        // After that, so that what is rung meanwhile is seen here or wakes.
+        let rung = self.listeners.rung.load(Ordering::Acquire);
+        if rung == self.heard {
             return Poll::Pending;
         }
-        match pin!(unconstrained(self.next.as_mut())).poll(context) {
-            Poll::Ready(rings) => {
-                self.heard = *rings.borrow();
-                self.next = Box::pin(next(rings));
-                self.wakes = Waker::noop().clone();
-                Poll::Ready(())
-            }
-            Poll::Pending => {
-                self.wakes.clone_from(context.waker());
-                Poll::Pending
-            }
-        }
+        self.heard = rung;
+        Poll::Ready(())
     }
 }
 
-async fn next(mut rings: watch::Receiver<u32>) -> watch::Receiver<u32> {
-    if rings.changed().await.is_err() {
-        // Nobody will ring any more.
-        std::future::pending::<()>().await;
+#[cfg(test)]
+mod tests {
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// The bell of tokio's `watch` took a waker away when it rang. A task that heard the ring while it went round, and listened again,
+    /// lost the new waker to the same ring, and slept through the next one: clients stood still at a meeting.
+    #[test]
+    fn who_listens_again_while_it_rings_is_rung_in_next_time() {
+        const RINGS: u32 = 300_000;
+        const PATIENCE: Duration = Duration::from_secs(20);
+        let (bell, hearing) = bell();
+        let heard = Arc::new(AtomicU32::new(0));
+        let hears = Arc::clone(&heard);
+        let rings = thread::spawn(move || {
+            for ring in 1..=RINGS {
+                let rung = std::time::Instant::now();
+                bell.ring(ring);
+                while hears.load(Ordering::Acquire) < ring {
+                    if rung.elapsed() > PATIENCE {
+                        // The task would never end.
+                        bell.ring(RINGS);
+                        return Err(ring);
+                    }
+                    thread::yield_now();
+                }
+            }
+            Ok(())
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let mut news = News::of(hearing);
+            while news.heard < RINGS {
+                poll_fn(|context| news.poll(context)).await;
+                heard.store(news.heard, Ordering::Release);
+            }
+        });
+        assert_eq!(rings.join().unwrap(), Ok(()), "nobody heard this ring");
     }
-    rings
 }
