@@ -48,14 +48,15 @@ fn webdav_conforms() {
 fn database_conforms(tables: &str) {
     let Some(server) = PostgresServer::start() else { return };
     let fresh = Fresh::default();
+    // A schema is made in a moment, where a database is a copy of files.
     let make = || {
-        let name = fresh.next();
-        server.ask("postgres", &format!("CREATE DATABASE {name}"));
-        backend(&format!("{}#tables={tables}", server.url(&name)))
+        let schema = fresh.next();
+        server.ask("postgres", &format!("CREATE SCHEMA {schema}"));
+        backend(&format!("{}?options=-csearch_path%3D{schema}#tables={tables}", server.url("postgres")))
     };
     conformance_with_foreign(make, |place| {
-        let database = place.target.split('#').next().unwrap().rsplit('/').next().unwrap();
-        server.ask(database, "CREATE TABLE \"iolag-work notes\" (text text)");
+        let schema = place.target.split('#').next().unwrap().rsplit("%3D").next().unwrap();
+        server.ask("postgres", &format!("CREATE TABLE {schema}.\"iolag-work notes\" (text text)"));
         Planted { beside: 1, in_dataset: 0 }
     });
 }
