@@ -288,6 +288,18 @@ fn a_mount_that_is_visited_is_left_alone_until_the_visitor_is_gone() {
 }
 
 #[test]
+fn the_deadline_counts_from_the_start_of_the_process() {
+    // As long as its task has not begun there is nothing else to count from, and its duration is that since the start.
+    let (mut agenda, machine) = two_targets();
+    let Some(Action::Begin { probe, .. }) = agenda.act(MonotonicTime(1), &machine) else { panic!() };
+    agenda.starts(probe, MonotonicTime(9));
+    assert_eq!(agenda.next_wake(&machine), Some(MonotonicTime(9 + SOFT)));
+    let slow = agenda.act(MonotonicTime(9 + SOFT), &machine);
+    assert_eq!(slow, Some(Action::Advance(probe, Step::Slow)));
+    assert_eq!(agenda.next_wake(&machine), Some(MonotonicTime(9 + HARD)));
+}
+
+#[test]
 fn a_process_that_is_taken_over_counts_as_a_probe_where_it_is_found() {
     let deadlines =
         Deadlines { soft: Nanoseconds::ZERO, hard: Nanoseconds(HARD), at_deadline: AtDeadline::Wait };

@@ -155,6 +155,13 @@ impl Agenda {
         probe
     }
 
+    /// The process of a probe that is to begin starts at this moment, from which its deadlines count as its durations do.
+    pub fn starts(&mut self, probe: ProbeId, start: MonotonicTime) {
+        for flight in self.flights.iter_mut().filter(|flight| flight.probe == probe) {
+            flight.state = ProbeState::new(flight.state.deadlines(), start);
+        }
+    }
+
     /// A probe has told on which mount it is.
     pub fn found_on(&mut self, probe: ProbeId, mount: &MountKey) {
         for flight in self.flights.iter_mut().filter(|flight| flight.probe == probe) {

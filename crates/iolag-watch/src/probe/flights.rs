@@ -64,14 +64,14 @@ impl<'a> Flights<'a> {
         Self { runtime, meter: SurroundingsMeter::open(Path::new("/proc")), all: Vec::new() }
     }
 
-    /// Starts a probe, or says why that is not possible.
+    /// Starts a probe, and returns the moment from which its durations count, or says why that is not possible.
     pub fn start(
         &mut self,
         launch: Launch,
         place: &Place,
         task: impl FnOnce() -> Box<dyn ProbeTask>,
         ledger: &mut Ledger<'_>,
-    ) -> Result<(), String> {
+    ) -> Result<MonotonicTime, String> {
         let Launch { probe, series, deadlines, configuration, site } = launch;
         let stamps = make_stamps(self.runtime, probe);
         let surroundings = self.meter.start();
@@ -90,7 +90,7 @@ impl<'a> Flights<'a> {
             start_probe(place, task, &stamps, deadlines.at_deadline).map_err(|error| error.to_string())?;
         let (purpose, surroundings) = (Purpose::Task, Some(surroundings));
         self.all.push(Flight::new(description, process, purpose, stamps, deadlines, site, surroundings));
-        Ok(())
+        Ok(anchor.monotonic_ns)
     }
 
     /// Takes over a process that counts as a probe from now on, or lets it go and says why.

@@ -131,11 +131,17 @@ impl<'a> Outstanding<'a> {
     ) -> Result<(), String> {
         let probe = launch.probe;
         let started = self.flights.start(launch, place, task, &mut self.ledger);
-        match &started {
-            Ok(()) => self.keep_and_show(probe),
-            Err(_) => self.agenda.ended(probe),
+        match started {
+            Ok(start) => {
+                self.agenda.starts(probe, start);
+                self.keep_and_show(probe);
+                Ok(())
+            }
+            Err(why) => {
+                self.agenda.ended(probe);
+                Err(why)
+            }
         }
-        started
     }
 
     /// A process that waits at a target counts as a probe of this series from now on.
