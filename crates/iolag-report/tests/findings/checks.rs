@@ -324,6 +324,22 @@ fn a_directory_that_froze_stopped_answering_at_a_moment() {
 }
 
 #[test]
+fn a_directory_that_froze_between_two_attempts_had_answered() {
+    let mut scenario = Scenario::check(&["/home"]);
+    let hangs = |scenario: &mut Scenario| {
+        let hung = scenario.add(0, Operation::OpenSession, 15 * S);
+        *hung = hung.with_outcome(Outcome::Hung, FailureCode::NONE);
+    };
+    hangs(&mut scenario);
+    assert_eq!(verdict(&scenario).1, "does not answer: waited 15.0 s for the first contact.");
+    let mut scenario = Scenario::check(&["/home"]);
+    scenario.scatter(0, Operation::Stat, 30, 3_000, 0.1);
+    hangs(&mut scenario);
+    let frozen = "stopped answering at 18:59:00 UTC, between two attempts, and did not answer again";
+    assert_eq!(verdict(&scenario), (Feeling::NotAnswering, format!("does not answer: {frozen}.")));
+}
+
+#[test]
 fn what_is_to_be_known_of_nearly_every_result_is_a_footnote_and_no_finding() {
     let mut scenario = Scenario::check(&["/home", "/tmp"]);
     for target in 0..2 {

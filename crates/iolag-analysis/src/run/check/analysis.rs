@@ -8,7 +8,7 @@ use super::partial_create::PartialCreate;
 use super::ranking::{Ranked, ranking};
 use super::rows::{KNOWN_ROWS, KNOWN_ROWS_WITH_SERVERS};
 use super::steadiness::unsteady;
-use super::stopped::Stopped;
+use super::stopped::{Stopped, answered_ns};
 use super::verdict::{Evidence, Verdict, verdict};
 use crate::finding::of_runs::{RunFinding, Silent};
 use crate::finding::words::joined;
@@ -117,7 +117,7 @@ pub fn analyse_check(run: &RunRecord, summaries: &Summaries) -> CheckAnalysis {
             unanswered_ns: one.unanswered_ns,
             contact: one.target.contact,
             failure: one.target.failure.as_deref(),
-            stopped: Stopped::of(&one.summaries, &run.anchors),
+            stopped: Stopped::of(&one.summaries, one.hung_opening.as_ref(), &run.anchors),
             partial: one.partial,
             slower: slower_than_any(compared[index], &others),
             slower_than_memory: slower_than_any(compared[index], &memory),
@@ -201,6 +201,8 @@ struct Measured<'a> {
     target: &'a TargetRecord,
     summaries: Vec<Summary>,
     unanswered_ns: Option<Nanoseconds>,
+    /// The opening of a session that did not end, of a directory that had answered before.
+    hung_opening: Option<Summary>,
     partial: Option<PartialCreate>,
 }
 
@@ -214,14 +216,22 @@ impl<'a> Measured<'a> {
             .filter(is_here)
             .partition(|summary| summary.key.operation.level() == Level::Harness);
         // Who was interrupted in its first contact before the deadline may well have answered.
-        let hung = hung_age(&own).filter(|age| *age >= run.spec.deadline_ns);
+        let hung = hung_opening(&own).filter(|(_, age)| *age >= run.spec.deadline_ns);
+        let is_later = |opening: &Summary| {
+            opening.silence.is_some() && measured.iter().any(|summary| answered_ns(summary).is_some())
+        };
+        let (later, first) = match hung {
+            Some((opening, _)) if is_later(opening) => (Some(opening.clone()), None),
+            _ => (None, hung.map(|(_, age)| age)),
+        };
         Self {
             index,
             name: run.shown_name(index),
             target,
             partial: measured.iter().find_map(|summary| PartialCreate::of(summary, run)),
             summaries: measured.into_iter().cloned().collect(),
-            unanswered_ns: target.unanswered_ns.or(hung),
+            unanswered_ns: target.unanswered_ns.or(first),
+            hung_opening: later,
         }
     }
 
@@ -257,11 +267,11 @@ impl<'a> Measured<'a> {
     }
 }
 
-/// Age of a first contact or of an opening of a session that did not end.
-fn hung_age(own: &[&Summary]) -> Option<Nanoseconds> {
+/// First contacts or openings of a session that did not end, with the age of the longest.
+fn hung_opening<'s>(own: &[&'s Summary]) -> Option<(&'s Summary, Nanoseconds)> {
     own.iter()
         .filter(|summary| matches!(summary.key.operation, Operation::Reach | Operation::OpenSession))
         .filter(|summary| summary.hung + summary.timeout > 0)
-        .filter_map(|summary| summary.durations.max.lower_bound())
-        .max()
+        .filter_map(|summary| Some((*summary, summary.durations.max.lower_bound()?)))
+        .max_by_key(|(_, age)| *age)
 }
