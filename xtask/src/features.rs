@@ -1,5 +1,7 @@
 //! Which cargo features the workspace is linted, tested and built with.
 
+use std::process::Command;
+
 use anyhow::{Context, Result, ensure};
 
 use crate::places::{Places, output, run};
@@ -7,23 +9,23 @@ use crate::places::{Places, output, run};
 /// What everything here is built with: what makes the types of the pages is built with the tests, not once more.
 pub const BUILT: [&str; 2] = ["--features", "iolag-report/typescript"];
 
-/// Which sets of features clippy sees of the workspace, one run for each: none, those by default, and all. Tests are seen with none and with
-/// all: each feature is on in one and off in the other.
-pub const LINTED: [(&[&str], Targets); 3] = [
-    (&["--no-default-features"], &["--all-targets"]),
-    (&[], &["--lib", "--bins"]),
-    (&["--all-features"], &["--all-targets"]),
+/// Which sets of features clippy sees of the whole workspace, one run for each: none, and what everything is built with.
+pub const LINTED: [&[&str]; 2] = [&["--no-default-features"], &BUILT];
+
+/// Features of which clippy sees the crate with each alone, and what of it. Others only pass these on. Of one that is built with nothing else
+/// the tests are seen, too.
+pub const ALONE: &[(&str, &[&str], Targets)] = &[
+    ("iolag-analysis", &["typescript"], LIBRARY),
+    ("iolag-backend", &["http", "postgres", "s3"], LIBRARY),
+    ("iolag-backend", &["mongodb"], ALL),
+    ("iolag-model", &["typescript"], LIBRARY),
+    ("iolag-net", &["postgres"], LIBRARY),
+    ("iolag-report", &["typescript"], LIBRARY),
+    ("iolag-store", &["postgres"], LIBRARY),
 ];
 
-/// Features of which clippy sees the crate with each alone. Others only pass these on.
-pub const ALONE: &[(&str, &[&str])] = &[
-    ("iolag-analysis", &["typescript"]),
-    ("iolag-backend", &["http", "mongodb", "postgres", "s3"]),
-    ("iolag-model", &["typescript"]),
-    ("iolag-net", &["postgres"]),
-    ("iolag-report", &["typescript"]),
-    ("iolag-store", &["postgres"]),
-];
+const LIBRARY: Targets = &["--lib"];
+const ALL: Targets = &["--all-targets"];
 
 /// What is linted of each crate.
 pub type Targets = &'static [&'static str];
@@ -32,19 +34,18 @@ pub type Targets = &'static [&'static str];
 pub fn check(places: &Places) -> Result<()> {
     leave_out_all(places)?;
     let mut cargo = places.cargo();
-    // The program is tested as most people have it, which is without MongoDB.
-    cargo.args([
-        "test",
-        "--quiet",
-        "--package",
-        "iolag-backend",
-        "--features",
-        "mongodb",
-        "--test",
-        "stores",
-        "mongo",
-    ]);
-    run(cargo.env("IOLAG_SERVERS", places.servers()))
+    // Everything else is tested as most people have it, which is without MongoDB.
+    cargo.args(["test", "--quiet", "--workspace", "--test", "stores", "--test", "cli_end_to_end"]);
+    cargo.args(BUILT).args(["--features", "iolag/mongodb"]);
+    hardly_optimised(&mut cargo, &["iolag", "iolag-conduct", "iolag-workload"]);
+    run(cargo.arg("mongo").env("IOLAG_SERVERS", places.servers()))
+}
+
+/// Of crates that nobody else has with these features there is nothing to share, and little of them is run.
+fn hardly_optimised(cargo: &mut Command, crates: &[&str]) {
+    for own in crates {
+        cargo.args(["--config", &format!("profile.dev.package.{own}.opt-level=0")]);
+    }
 }
 
 /// Builds the program without any feature of its own, and runs it. With them it is built by the tests, from which this takes all crates but
@@ -52,12 +53,9 @@ pub fn check(places: &Places) -> Result<()> {
 fn leave_out_all(places: &Places) -> Result<()> {
     let mut cargo = places.cargo();
     cargo.args(["build", "--quiet", "--workspace", "--bin", "iolag", "--no-default-features"]).args(BUILT);
-    // Nobody else has these without features: there is nothing to share, and little of it is run.
-    for own in ["iolag", "iolag-conduct", "iolag-store"] {
-        cargo.args(["--config", &format!("profile.dev.package.{own}.opt-level=0")]);
-    }
+    hardly_optimised(&mut cargo, &["iolag", "iolag-conduct", "iolag-store"]);
     run(&mut cargo)?;
-    let iolag = || std::process::Command::new(places.target.join("debug/iolag"));
+    let iolag = || Command::new(places.target.join("debug/iolag"));
     let version = output(iolag().arg("--version"))?;
     ensure!(version.trim().ends_with("without PostgreSQL"), "a program without PostgreSQL says {version:?}");
     let store = tempfile::tempdir().context("making a directory for a store")?;
@@ -72,6 +70,8 @@ fn leave_out_all(places: &Places) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use serde_json::Value;
 
     use super::*;
@@ -86,8 +86,7 @@ mod tests {
     #[test]
     fn clippy_sees_each_feature_alone() {
         let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
-        let mut cargo =
-            std::process::Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo.args([
             "metadata",
             "--no-deps",
@@ -108,8 +107,11 @@ mod tests {
             found.extend((!own.is_empty()).then(|| (package["name"].as_str().unwrap(), own)));
         }
         found.sort_unstable();
-        let told: Vec<(&str, Vec<&str>)> =
-            ALONE.iter().map(|(package, features)| (*package, features.to_vec())).collect();
-        assert_eq!(found, told, "a feature that is never alone: add it");
+        let mut told: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (package, features, _) in ALONE {
+            told.entry(package).or_default().extend(*features);
+        }
+        told.values_mut().for_each(|features| features.sort_unstable());
+        assert_eq!(found, told.into_iter().collect::<Vec<_>>(), "a feature that is never alone: add it");
     }
 }

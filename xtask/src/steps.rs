@@ -140,13 +140,13 @@ fn execute(step: Step, places: &Places, wanted: &Wanted<'_>, tally: &mut Tally) 
 }
 
 fn clippy_all(places: &Places) -> Result<()> {
-    for (set, targets) in features::LINTED {
-        clippy(places, &[&["--workspace"], targets, set].concat())?;
+    for set in features::LINTED {
+        clippy(places, &[&["--workspace", "--all-targets"], set].concat())?;
     }
-    for (package, features) in features::ALONE {
+    for (package, features, targets) in features::ALONE {
         for feature in *features {
-            let set = ["--lib", "--package", package, "--no-default-features", "--features", feature];
-            clippy(places, &set)?;
+            let set = ["--package", package, "--no-default-features", "--features", feature];
+            clippy(places, &[&set[..], targets].concat())?;
         }
     }
     Ok(())
