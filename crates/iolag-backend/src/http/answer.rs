@@ -1,51 +1,60 @@
 //! What a web server answered.
 
+#[cfg(feature = "s3")]
 use std::time::{Duration, SystemTime};
 
 use hyper::HeaderMap;
+use hyper::header::{CONTENT_LENGTH, HeaderName, LOCATION, RETRY_AFTER, SERVER};
 use hyper::http::response::Parts;
 use iolag_model::{FailureCode, Nanoseconds};
 
-/// An answer, without what was in it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// An answer, without what was in it. What its head says is read when somebody wants to know.
+#[derive(Debug, Clone)]
 pub(crate) struct Answer {
     /// The status.
     pub status: u16,
-    /// How long the object is, as the server says.
-    pub length: Option<u64>,
     /// How much came.
     pub bytes: u64,
-    /// What a server asks to wait before the next request, as it says it.
-    pub retry_after: Option<String>,
-    /// Where it says that the object is.
-    pub location: Option<String>,
-    /// By what the server knows this state of the object.
-    pub entity_tag: Option<String>,
-    /// How far the clocks of this host and of the server are apart, as far as seconds can tell.
-    pub clocks_apart: Option<Duration>,
-    /// Its software, as it calls itself.
-    pub software: Option<String>,
-    /// Whether it says that it speaks WebDAV.
-    pub is_webdav: bool,
-    /// How long the server says that it worked (`Server-Timing`, W3C), all its parts together.
-    pub server_time: Option<Nanoseconds>,
+    headers: HeaderMap,
 }
 
 impl Answer {
-    pub(super) fn of(head: &Parts) -> Self {
-        let text = |name: &str| head.headers.get(name).and_then(|value| value.to_str().ok());
-        Self {
-            status: head.status.as_u16(),
-            length: text("content-length").and_then(|value| value.parse().ok()),
-            bytes: 0,
-            retry_after: text("retry-after").map(str::to_owned),
-            location: text("location").map(str::to_owned),
-            entity_tag: text("etag").map(str::to_owned),
-            clocks_apart: text("date").and_then(clocks_apart),
-            software: text("server").map(str::to_owned),
-            is_webdav: head.headers.contains_key("dav"),
-            server_time: server_time(&head.headers),
-        }
+    pub(super) fn of(head: Parts) -> Self {
+        Self { status: head.status.as_u16(), bytes: 0, headers: head.headers }
+    }
+
+    fn text(&self, name: HeaderName) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// How long the object is, as the server says.
+    pub(crate) fn length(&self) -> Option<u64> {
+        self.text(CONTENT_LENGTH)?.parse().ok()
+    }
+
+    /// What a server asks to wait before the next request, as it says it.
+    pub(crate) fn retry_after(&self) -> Option<&str> {
+        self.text(RETRY_AFTER)
+    }
+
+    /// Where it says that the object is.
+    pub(crate) fn location(&self) -> Option<&str> {
+        self.text(LOCATION)
+    }
+
+    /// Its software, as it calls itself.
+    pub(crate) fn software(&self) -> Option<&str> {
+        self.text(SERVER)
+    }
+
+    /// Whether it says that it speaks WebDAV.
+    pub(crate) fn is_webdav(&self) -> bool {
+        self.headers.contains_key("dav")
+    }
+
+    /// How long the server says that it worked (`Server-Timing`, W3C), all its parts together.
+    pub(crate) fn server_time(&self) -> Option<Nanoseconds> {
+        server_time(&self.headers)
     }
 
     /// Whether it is a success.
@@ -54,10 +63,17 @@ impl Answer {
     }
 
     #[cfg(feature = "s3")]
+    /// By what the server knows this state of the object.
+    pub(crate) fn entity_tag(&self) -> Option<&str> {
+        self.text(hyper::header::ETAG)
+    }
+
+    #[cfg(feature = "s3")]
     /// How far the clocks are apart, if that is more than signatures are let to differ.
     pub(crate) fn clock_ahead(&self) -> Option<Nanoseconds> {
         const ALLOWED: Duration = Duration::from_secs(300);
-        self.clocks_apart
+        self.text(hyper::header::DATE)
+            .and_then(clocks_apart)
             .filter(|apart| *apart > ALLOWED)
             .map(|apart| Nanoseconds::from_seconds(apart.as_secs()))
     }
@@ -68,6 +84,8 @@ impl Answer {
     }
 }
 
+#[cfg(feature = "s3")]
+/// How far the clocks of this host and of the server are apart, as far as seconds can tell.
 fn clocks_apart(date: &str) -> Option<Duration> {
     let (theirs, ours) = (httpdate::parse_http_date(date).ok()?, SystemTime::now());
     ours.duration_since(theirs).or_else(|_| theirs.duration_since(ours)).ok()

@@ -6,10 +6,6 @@
 //! Limits: HTTP/1.1 only. A server that ended a kept connection while nobody looked is noticed before the next request, which then
 //! connects again, within its time; if it ends just then, the request fails.
 
-use std::future::poll_fn;
-use std::pin::{Pin, pin};
-use std::task::Poll;
-
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, Builder, SendRequest};
@@ -20,7 +16,7 @@ use iolag_net::{Stream, Way, code_of};
 
 use super::answer::Answer;
 use super::payload::Payload;
-use crate::servers::{FirstByte, Timed};
+use crate::servers::{Driven, FirstByte, Timed};
 
 /// As much is read at once; hyper's own way would grow to 400 KiB for each connection.
 const READ_BYTES: usize = 16 << 10;
@@ -37,7 +33,7 @@ pub(crate) struct Connection {
 
 struct Open {
     sender: SendRequest<Payload>,
-    driver: Pin<Box<http1::Connection<TokioIo<Timed<Stream>>, Payload>>>,
+    driver: Driven<http1::Connection<TokioIo<Timed<Stream>>, Payload>>,
     first_byte: FirstByte,
     peer: Option<std::net::SocketAddr>,
     protection: Option<&'static str>,
@@ -114,12 +110,13 @@ impl Connection {
     async fn ask_once(&mut self, request: Request<Payload>, sink: Sink<'_>) -> Result<Answer, FailureCode> {
         let mut open = match self.open.take() {
             Some(open) => open,
-            None => self.connect_new().await?,
+            // Large, and rarely wanted: not a part of each request.
+            None => Box::pin(self.connect_new()).await?,
         };
         let start = MonotonicClock.now();
         open.first_byte.forget();
-        let sent = open.sender.send_request(request);
-        let response = driven(open.driver.as_mut(), sent).await;
+        let Open { sender, driver, .. } = &mut open;
+        let response = driver.wait_for(async { sender.send_request(request).await }).await;
         if let Some(first) = open.first_byte.get() {
             self.marks.push(Mark {
                 operation: Operation::CallFirstByte,
@@ -143,9 +140,9 @@ impl Connection {
         sink: Sink<'_>,
     ) -> Result<Answer, FailureCode> {
         let (head, mut body) = response.into_parts();
-        let mut answer = Answer::of(&head);
+        let mut answer = Answer::of(head);
         loop {
-            match driven(open.driver.as_mut(), body.frame()).await {
+            match open.driver.wait_for(body.frame()).await {
                 Some(Some(Ok(frame))) => {
                     if let Some(bytes) = frame.data_ref() {
                         answer.bytes += bytes.len() as u64;
@@ -181,14 +178,13 @@ impl Connection {
             .handshake(io)
             .await
             .map_err(|error| self.failed(&error, false))?;
-        Ok(Open { sender, driver: Box::pin(driver), first_byte, peer, protection })
+        Ok(Open { sender, driver: Driven::new(Box::pin(driver)), first_byte, peer, protection })
     }
 
     /// Whether the server has ended a kept connection.
     async fn has_ended(&mut self) -> bool {
         let Some(open) = &mut self.open else { return false };
-        let look = poll_fn(|context| Poll::Ready(open.driver.as_mut().poll(context).is_ready()));
-        look.await || open.sender.is_closed()
+        open.driver.has_ended().await || open.sender.is_closed()
     }
 
     fn ended(&mut self, when: &str, code: FailureCode) -> FailureCode {
@@ -214,22 +210,4 @@ impl Connection {
         self.message = Some(format!("{}: {}", self.way, iolag_net::error_chain(error)));
         code
     }
-}
-
-/// Waits for the future, and works on the connection meanwhile; `None` if that has ended and nothing will come any more.
-async fn driven<T>(
-    mut driver: Pin<&mut http1::Connection<TokioIo<Timed<Stream>>, Payload>>,
-    waited_for: impl Future<Output = T>,
-) -> Option<T> {
-    let mut waited_for = pin!(waited_for);
-    let mut has_ended = false;
-    poll_fn(|context| {
-        has_ended = has_ended || driver.as_mut().poll(context).is_ready();
-        match waited_for.as_mut().poll(context) {
-            Poll::Ready(came) => Poll::Ready(Some(came)),
-            Poll::Pending if has_ended => Poll::Ready(None),
-            Poll::Pending => Poll::Pending,
-        }
-    })
-    .await
 }

@@ -52,7 +52,7 @@ impl WebBackend {
         if is_refusal {
             return Err(desk.refused("use", &path, &answered));
         }
-        if self.url.speech == Speech::WebDav && !answered.0.is_webdav {
+        if self.url.speech == Speech::WebDav && !answered.0.is_webdav() {
             let said = "the server does not say that it speaks WebDAV there: check the path, or write http:// to read objects only";
             return Err(self.refused(said.to_owned(), FailureCode::from_errno(libc::EOPNOTSUPP)));
         }

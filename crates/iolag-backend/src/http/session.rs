@@ -151,7 +151,7 @@ impl WebSession {
 
     fn completion(&mut self, request: &Request, answer: &Answer) -> Completion {
         self.note_server_time(answer);
-        self.size_bytes = answer.length.unwrap_or(u64::MAX);
+        self.size_bytes = answer.length().unwrap_or(u64::MAX);
         if !answer.is_success() {
             self.speaker.connection.say(complaint(answer, &self.kept));
             return Completion::failed(code_of(request.operation, answer));
@@ -169,7 +169,7 @@ impl WebSession {
     fn note_server_time(&mut self, answer: &Answer) {
         let first_byte =
             self.speaker.connection.marks().last().filter(|mark| mark.operation == Operation::CallFirstByte);
-        if let (Some(waited), Some(told)) = (first_byte, answer.server_time)
+        if let (Some(waited), Some(told)) = (first_byte, answer.server_time())
             && told <= waited.duration
         {
             let mark = Mark { operation: Operation::CallServer, start: waited.start, duration: told };

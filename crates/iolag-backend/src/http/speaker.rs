@@ -71,7 +71,7 @@ impl Speaker {
     /// What an answer to the first request tells of the server.
     pub(crate) fn greeting(&self, answer: &Answer) -> Greeting {
         Greeting {
-            software: answer.software.clone(),
+            software: answer.software().map(str::to_owned),
             address: self.connection.peer().map(|peer| peer.to_string()),
             protection: self.connection.protection(),
             parts: self.connection.marks().to_vec(),
@@ -96,13 +96,13 @@ pub(crate) fn complaint(answer: &Answer, said: &[u8]) -> String {
     if let Some(words) = words_of(said) {
         text.push_str(&format!(": {words}"));
     }
-    if let Some(wait) = &answer.retry_after {
+    if let Some(wait) = answer.retry_after() {
         text.push_str(&format!("; the server asks to wait {wait}"));
         if wait.bytes().all(|byte| byte.is_ascii_digit()) {
             text.push_str(" s");
         }
     }
-    if let Some(location) = &answer.location {
+    if let Some(location) = answer.location() {
         text.push_str(&format!("; it sends on to {}, which is not followed", crate::redact(location)));
     }
     text

@@ -1,9 +1,7 @@
 //! One client's connection to a database, opened by ourselves, so that each part of it is known, and worked on by the task that waits.
 
-use std::future::poll_fn;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::Poll;
 
 use iolag_model::{Clock, FailureCode, Mark, MonotonicClock, MonotonicTime, Operation};
 use iolag_net::postgres::{Address, connector};
@@ -14,12 +12,12 @@ use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Config, Error, NoTls, Row};
 
-use crate::servers::{FirstByte, Timed};
+use crate::servers::{Driven, FirstByte, Timed};
 
 /// What a connection goes through.
 type Wire = Timed<Stream>;
 
-type Driver = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
+type Driver = Driven<dyn Future<Output = Result<(), Error>> + Send>;
 
 /// A connection that is open.
 pub(super) struct Link {
@@ -118,8 +116,7 @@ impl Link {
 
     /// Whether the server has ended it.
     pub(super) async fn has_ended(&mut self) -> bool {
-        let look = poll_fn(|context| Poll::Ready(self.driver.as_mut().poll(context).is_ready()));
-        look.await || self.client.is_closed()
+        self.driver.has_ended().await || self.client.is_closed()
     }
 }
 
@@ -132,7 +129,7 @@ pub(super) struct Answers<'a> {
 impl Answers<'_> {
     /// The answer to what the client asks.
     pub(super) async fn to<T>(self, asked: impl Future<Output = Result<T, Error>>) -> Result<T, Failed> {
-        match answered(self.driver, asked).await {
+        match self.driver.wait_for(asked).await {
             Some(answer) => answer.map_err(|error| Failed::of(&error)),
             None => Err(Failed {
                 code: FailureCode::from_errno(libc::ECONNRESET),
@@ -150,7 +147,7 @@ async fn greet(
 ) -> Result<(Client, Driver), Box<dyn std::error::Error + Send + Sync>> {
     if address.protection == Protection::None {
         let (client, driver) = address.config.connect_raw(wire, NoTls).await?;
-        return Ok((client, Box::pin(driver)));
+        return Ok((client, Driven::new(Box::pin(driver))));
     }
     let mut connector = connector(&address.protection)?;
     let span = Span::default();
@@ -166,21 +163,6 @@ async fn greet(
     connected
 }
 
-/// Waits for the future, and works on the connection meanwhile; `None` if that has ended and nothing will come any more.
-async fn answered<T>(driver: &mut Driver, waited_for: impl Future<Output = T>) -> Option<T> {
-    let mut waited_for = pin!(waited_for);
-    let mut has_ended = false;
-    poll_fn(|context| {
-        has_ended = has_ended || driver.as_mut().poll(context).is_ready();
-        match waited_for.as_mut().poll(context) {
-            Poll::Ready(came) => Poll::Ready(Some(came)),
-            Poll::Pending if has_ended => Poll::Ready(None),
-            Poll::Pending => Poll::Pending,
-        }
-    })
-    .await
-}
-
 async fn connect_protected<T>(
     config: &Config,
     wire: Wire,
@@ -192,7 +174,7 @@ where
     T::Future: Send + 'static,
 {
     let (client, driver) = config.connect_raw(wire, tls).await?;
-    Ok((client, Box::pin(driver)))
+    Ok((client, Driven::new(Box::pin(driver))))
 }
 
 type Span = Arc<Mutex<Option<(MonotonicTime, MonotonicTime)>>>;

@@ -68,8 +68,9 @@ impl PostgresSession {
     /// Connects, and lets the server know the statements, if they are the same for every object and the connection is kept.
     async fn connect(&mut self) -> Result<(Link, Prepared), Failed> {
         let mut link = Link::open(&self.address, &mut self.marks).await?;
+        self.server = Some(link.server.clone());
         let mut prepared = Vec::new();
-        if self.connections == Connections::Reused && self.statements.are_fixed() {
+        if self.prepares() {
             // The first five executions would each be planned anew (PREPARE, "Notes").
             link.run("SET plan_cache_mode = force_generic_plan").await?;
             for operation in Statements::PREPARED {
@@ -80,6 +81,11 @@ impl PostgresSession {
             }
         }
         Ok((link, prepared))
+    }
+
+    /// Whether the server gets to know all statements when it is connected to.
+    fn prepares(&self) -> bool {
+        self.connections == Connections::Reused && self.statements.are_fixed()
     }
 
     /// What is written is all of one piece here: a longer object is the buffer again and again.
@@ -114,9 +120,9 @@ impl PostgresSession {
         }
         let (mut link, prepared) = match kept {
             Some(kept) => kept,
-            None => self.connect().await?,
+            // Large, and rarely wanted: not a part of each request.
+            None => Box::pin(self.connect()).await?,
         };
-        self.server = Some(link.server.clone());
         let start = MonotonicClock.now();
         link.first_byte.forget();
         let statement = prepared
@@ -186,7 +192,10 @@ impl AsyncSession for PostgresSession {
             Operation::Read => self.buffers.prepare_read(request.bytes),
             _ => {}
         }
-        let text = self.statements.text(request.operation, request.key);
+        let text = match self.prepares() && Statements::PREPARED.contains(&request.operation) {
+            true => Some(String::new()),
+            false => self.statements.text(request.operation, request.key),
+        };
         let is_named = request.key.name_index().is_some();
         let asked = |text| Asked::new(request.operation, text, request.key, request.bytes as usize);
         self.asked = text.filter(|_| !is_named).map(asked);

@@ -80,6 +80,7 @@ fn quoted(name: &str) -> String {
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
     pub(super) operation: Operation,
+    /// Empty where the server knows the statement.
     text: String,
     numbers: [i64; 3],
     bytes: usize,

@@ -27,7 +27,8 @@ impl Asker {
 
     /// Sends a part, and returns by what the store knows it.
     pub(super) async fn ask_for_tag(&mut self, asked: HttpRequest<Payload>) -> Result<String, FailureCode> {
-        self.ask_and_keep(asked).await?.entity_tag.ok_or(FailureCode::PROTOCOL)
+        let answer = self.ask_and_keep(asked).await?;
+        answer.entity_tag().map(str::to_owned).ok_or(FailureCode::PROTOCOL)
     }
 
     async fn ask_and_keep(&mut self, asked: HttpRequest<Payload>) -> Result<Answer, FailureCode> {

@@ -155,7 +155,7 @@ impl S3Session {
             Ok(answer) => answer,
             Err(code) => return Completion::partly(moved as u64, code),
         };
-        self.size_bytes = answer.length.unwrap_or(u64::MAX);
+        self.size_bytes = answer.length().unwrap_or(u64::MAX);
         if let Err(code) = self.asker.judge(&answer) {
             return Completion::failed(code);
         }

@@ -1,5 +1,7 @@
 //! What kinds of servers have in common: the names of objects, and a working place that is known by a marker.
 
+#[cfg(any(feature = "http", feature = "postgres"))]
+mod driven;
 mod keys;
 mod marked;
 mod server_tag;
@@ -8,6 +10,8 @@ mod settings;
 mod timed;
 mod waiting;
 
+#[cfg(any(feature = "http", feature = "postgres"))]
+pub(crate) use driven::Driven;
 #[cfg(any(feature = "http", feature = "mongodb"))]
 pub(crate) use keys::object_name;
 pub(crate) use keys::{dataset_name, key_of, refuse_odd};
