@@ -28,9 +28,17 @@ pub fn redact(text: &str) -> String {
 
 /// The same of an argument as a command line may show it: its URL may hold white space.
 pub fn redact_argument(text: &str) -> String {
-    let joined = text.replace(char::is_whitespace, "_");
-    let redacted = redact(&joined);
-    if redacted == joined { text.to_owned() } else { redacted }
+    // For private use, and no white space: what is left of it in what may be shown is put back.
+    const JOINED: u32 = 0xf_0000;
+    let joined = |letter: char| match letter.is_whitespace() {
+        true => char::from_u32(JOINED + u32::from(letter)).unwrap_or('_'),
+        false => letter,
+    };
+    let parted = |letter: char| {
+        let written = u32::from(letter).checked_sub(JOINED).and_then(char::from_u32);
+        written.filter(|letter| letter.is_whitespace()).unwrap_or(letter)
+    };
+    redact(&text.chars().map(joined).collect::<String>()).chars().map(parted).collect()
 }
 
 /// The words of a user's command as they may be kept: besides URLs also without the values of options and variables that are called password,
@@ -148,6 +156,7 @@ mod tests {
             ("--history=postgres://u:geheim@h/x", "--history=postgres://u:***@h/x"),
             ("postgres://u:ge heim@h/x", "postgres://u:***@h/x"),
             ("postgres://u@h/x?password=ge heim", "postgres://u@h/x?password=***"),
+            ("postgres://u:ge heim@h/x is\ttold", "postgres://u:***@h/x is\ttold"),
             ("the disk of /home was full", "the disk of /home was full"),
         ] {
             assert_eq!(redact_argument(text), shown);

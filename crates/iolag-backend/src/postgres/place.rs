@@ -169,6 +169,9 @@ impl PostgresBackend {
         let made = link.run(&text).await;
         made.map_err(|Failed { code, said }| {
             let advice = match code.errno() {
+                _ if said.starts_with("3F000") => {
+                    "; none of the schemas in the user's search_path is there: CREATE SCHEMA, or name another one with ?options=-csearch_path=SCHEMA"
+                }
                 Some(libc::EACCES) => {
                     "; the user may make no tables in its schema: GRANT CREATE ON SCHEMA, or name another one with ?options=-csearch_path=SCHEMA"
                 }

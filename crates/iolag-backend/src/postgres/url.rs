@@ -31,6 +31,9 @@ impl PostgresUrl {
     /// Understands the whole text.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let (address, fragment) = text.split_once('#').unwrap_or((text, ""));
+        if !address.contains("://") {
+            return Err("expected postgres://USER@HOST/DATABASE".to_owned());
+        }
         let (mut address, mut tables) =
             (address.replace(&format!(":{}@", crate::HIDDEN), "@"), Tables::default());
         for (name, value) in settings_of(fragment, &["tables", "ca-file"])? {

@@ -95,6 +95,7 @@ fn an_error_is_one_sentence_with_what_was_expected() {
         #[cfg(feature = "mongodb")]
         ("mongodb://host", "it names no database"),
         ("delayed:1ms:s3:bucket", "expected s3://BUCKET/PREFIX"),
+        ("postgres:me@host/x", "expected postgres://USER@HOST/DATABASE"),
         ("ftp://host/", "\"ftp\" is no kind of target; this build measures a directory"),
         ("memory:x", "expected nothing after memory:"),
         ("delayed:5ms", "after the delays there is no target"),
