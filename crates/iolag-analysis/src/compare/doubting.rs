@@ -87,6 +87,7 @@ fn differing_facts(sides: &[Side]) -> Vec<(Fact, Vec<Vec<String>>)> {
             Fact::Device | Fact::Commands => true,
             Fact::FileSystem | Fact::Source => !has_one_place,
             Fact::MountOptions => !has_one_kind,
+            Fact::Option(name) => sides.iter().any(|side| side.chosen_by.contains(name)),
             _ => false,
         };
         // An option that there is not was not given, unless nothing is known of any; anything else is not known.

@@ -180,12 +180,13 @@ const NO_OPTION: [&str; 13] = [
 ];
 
 /// What users call what is called otherwise in files.
-const NAMES: [(&str, &str); 11] = [
+const NAMES: [(&str, &str); 12] = [
     ("payload_command", "payload"),
     ("asked", "bystander"),
     ("rate_per_second", "bystander-rate"),
     ("quiet", "bystander-quiet"),
     ("granularity", "detail"),
+    ("connections", "session"),
     ("what", "probe"),
     ("name", "task"),
     ("after", "time-limit"),

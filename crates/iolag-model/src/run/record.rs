@@ -103,6 +103,9 @@ impl RunRecord {
     /// The coordinate of a run that says where it copies to, of a campaign that copies between its targets.
     pub const COPY_TO: &str = "copy-to";
 
+    /// The coordinate of a run that says whether connections were kept, of a campaign that has both.
+    pub const SESSION: &str = "session";
+
     /// Of a run by itself that is to do this, and of which nothing more is known.
     pub fn new(id: RunId, spec: RunSpec, state: RunState) -> Self {
         Self {

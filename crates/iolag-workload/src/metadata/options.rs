@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use iolag_model::{
-    Access, Connections, Datasets, Durability, Granularity, MetadataSpec, Nanoseconds, Pattern, Phase, Think,
-    TimeLimit, Verification, WearOut, WorkloadSpec,
+    Access, Connections, Datasets, Durability, Granularity, MetadataSpec, Nanoseconds, Pattern, Phase,
+    RunRecord, Think, TimeLimit, Verification, WearOut, WorkloadSpec,
 };
 
 use super::sharing::recommended_offset;
@@ -104,7 +104,7 @@ impl MetadataOptions {
         let named = |(precreated_objects, connections): (u64, Connections)| {
             let mut names = BTreeMap::from([("objects".to_owned(), precreated_objects.to_string())]);
             if self.connections != [Connections::Reused] {
-                names.insert("session".to_owned(), connections.to_string());
+                names.insert(RunRecord::SESSION.to_owned(), connections.to_string());
             }
             (names, MetadataVariant { precreated_objects, connections })
         };

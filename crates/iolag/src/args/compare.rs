@@ -18,7 +18,7 @@ pub const SAME_WITHIN: f64 = 0.05;
 #[derive(Debug, Args)]
 pub struct Compare {
     /// What is compared; the first is the base. A run (its id, a part of it that no other has, `last`, or a path, also to one of another
-    /// host), a baseline by its name, `campaign:RUN` (all runs of its campaign; alone: its sides or targets are compared),
+    /// host), a baseline by its name, `campaign:RUN` (all runs of its campaign; alone: its sides, targets or sessions are compared),
     /// `campaign:RUN:TARGET` (or the name of a side), `label:NAME=VALUE`, or `history:TARGET@SINCE..UNTIL` (days that a watch saw, or
     /// benchmarks that a history remembers; each part may be left out)
     #[arg(value_name = "SIDE", required = true, value_parser = parse_side)]

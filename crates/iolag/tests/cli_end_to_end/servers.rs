@@ -109,10 +109,16 @@ fn servers_stand_beside_a_directory_with_where_the_time_of_requests_goes() {
         assert!(page.contains(words), "{words}");
     }
     let fresh = user.fine(&bench(&targets[1], &["--session", "fresh,reuse", "--repeat", "2"]));
+    assert!(!fresh.output.contains("differs"), "what is compared is no doubt: {}", fresh.output);
+    let again = user.fine(&["compare", "campaign:last:session fresh", "campaign:last:reuse"]);
+    let is_head = |line: &str| line.contains("session fresh") && line.trim_end().ends_with("reuse");
+    assert!(again.output.lines().any(is_head), "{}", again.output);
     let connects =
         fresh.output.lines().filter(|line| line.contains("round trips") && line.contains("connect"));
     assert!(connects.count() > 0, "{}", fresh.output);
-    for session in ["session fresh, repetition 1", "dav, session reuse  "] {
+    for session in
+        ["session fresh, repetition 1", "dav, session reuse  ", "in percent of session fresh", "  stat  "]
+    {
         assert!(fresh.output.contains(session), "{session}: {}", fresh.output);
     }
 }

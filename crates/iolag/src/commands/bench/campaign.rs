@@ -148,7 +148,7 @@ pub fn title(run: &PlannedRun) -> String {
     let blocks = run.point.spec.workload.stream();
     let blocks = blocks.map(|stream| format!(", blocks of {}", format_bytes(stream.block_bytes)));
     let copies = run.point.copied_to_side().map(|to| format!(", copies to {}", one_line(to)));
-    let session = run.point.coordinates.get(SESSION).map(|session| format!(", session {session}"));
+    let session = run.point.coordinates.get(RunRecord::SESSION).map(|session| format!(", session {session}"));
     format!(
         "{}{}, {}{}{}, repetition {}",
         run.point.side.shown(),
@@ -234,15 +234,13 @@ fn names(runs: &[Told<'_>]) -> Vec<String> {
     runs.iter().map(|(record, _)| one_line(record.place().unwrap_or_default())).collect()
 }
 
-/// The coordinate of a bench that compares connections.
-const SESSION: &str = "session";
-
 fn text_of_metadata(runs: &[Told<'_>], look: Look) -> String {
     // What was varied besides clients and objects is no repetition.
-    let with_session = |((record, _), name): (&Told<'_>, String)| match record.coordinates.get(SESSION) {
-        Some(session) => format!("{name}, session {}", one_line(session)),
-        None => name,
-    };
+    let with_session =
+        |((record, _), name): (&Told<'_>, String)| match record.coordinates.get(RunRecord::SESSION) {
+            Some(session) => format!("{name}, session {}", one_line(session)),
+            None => name,
+        };
     let names: Vec<String> = runs.iter().zip(names(runs)).map(with_session).collect();
     let analyses: Vec<MetadataAnalysis> =
         runs.iter().map(|(record, summaries)| analyse_metadata(record, summaries)).collect();

@@ -17,6 +17,8 @@ pub enum Part {
     Place(String),
     /// One of the targets of a single run: of a check.
     Target(String),
+    /// How a bench of one server came to its answers: by connections that were kept, or by fresh ones.
+    Session(String),
 }
 
 /// The coordinates that are sides of a plan and targets of a bench.
@@ -27,18 +29,27 @@ impl Part {
     /// What people know it by.
     pub fn name(&self) -> &str {
         match self {
-            Self::Side(name) | Self::Place(name) | Self::Target(name) => name,
+            Self::Side(name) | Self::Place(name) | Self::Target(name) | Self::Session(name) => name,
+        }
+    }
+
+    /// The coordinate that it is a value of, if it is none of a place.
+    pub const fn coordinate(&self) -> Option<&'static str> {
+        match self {
+            Self::Session(_) => Some(RunRecord::SESSION),
+            Self::Side(_) | Self::Place(_) | Self::Target(_) => None,
         }
     }
 
     /// The same in a sentence: it is out of run.json.
     pub fn shown(&self) -> String {
-        one_line(&redact(self.name()))
+        let name = one_line(&redact(self.name()));
+        self.coordinate().map_or(name.clone(), |coordinate| format!("{coordinate} {name}"))
     }
 
     /// Whether `typed` means it: the directory of a bench may be relative.
     fn is_called(&self, typed: &str) -> bool {
-        self.name() == typed || Path::new(self.name()) == absolute(Path::new(typed))
+        self.name() == typed || self.shown() == typed || Path::new(self.name()) == absolute(Path::new(typed))
     }
 
     /// Whether its runs measured in what `typed` names: the path without symbolic links of what was named with them.
@@ -54,13 +65,27 @@ impl Part {
         match self {
             Self::Side(name) => record.coordinates.get(SIDE) == Some(name),
             Self::Place(name) => record.coordinates.get(TARGET) == Some(name),
+            Self::Session(name) => record.coordinates.get(RunRecord::SESSION) == Some(name),
             Self::Target(name) => record.targets.iter().any(|target| target.name == *name),
         }
     }
 }
 
-/// The sides of a campaign, else its targets, in the order in which they were named, also those that have no run.
+/// The sides of a campaign, else its targets, else the kinds of connections to its only one, in the order in which they were named, also
+/// those that have no run.
 pub fn parts_of(runs: &[FoundRun]) -> Vec<Part> {
+    let places = places_of(runs);
+    let sessions = sessions_of(runs);
+    if places.len() < 2 && sessions.len() > 1 { sessions } else { places }
+}
+
+fn sessions_of(runs: &[FoundRun]) -> Vec<Part> {
+    let plan = runs.iter().find_map(|run| run.record.plan.as_ref());
+    let sessions = plan.and_then(|plan| plan.coordinates.get(RunRecord::SESSION));
+    sessions.into_iter().flatten().cloned().map(Part::Session).collect()
+}
+
+fn places_of(runs: &[FoundRun]) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     for record in runs.iter().map(|run| &run.record) {
         let side = record.coordinates.get(SIDE).cloned().map(Part::Side);
@@ -75,7 +100,7 @@ pub fn parts_of(runs: &[FoundRun]) -> Vec<Part> {
     let of_plan: fn(String) -> Part = match parts.first() {
         Some(Part::Side(_)) => Part::Side,
         Some(Part::Place(_)) => Part::Place,
-        Some(Part::Target(_)) | None => Part::Target,
+        _ => Part::Target,
     };
     let is_known = |name: &&String| parts.iter().any(|part| part.name() == **name);
     let missing: Vec<Part> =

@@ -285,6 +285,8 @@ impl Resolving<'_> {
         values: &BTreeMap<PathBuf, Result<RunValues, String>>,
     ) -> Result<(Vec<Side>, Vec<Vec<FoundRun>>), Failure> {
         let labels: BTreeSet<String> = chosen.iter().filter_map(|side| side.label.clone()).collect();
+        let parts = chosen.iter().filter_map(|side| side.part.as_ref()?.coordinate());
+        let coordinates: BTreeSet<String> = parts.map(str::to_owned).collect();
         let takes_days = self.wanted.workload.is_none()
             && are_days_compared(chosen.iter().map(|side| side.remembered.as_ref()));
         let stored: Vec<FoundRun> = chosen.iter().flat_map(|side| &side.runs).cloned().collect();
@@ -334,7 +336,8 @@ impl Resolving<'_> {
         }
         self.refuse_single(sides.iter().filter(|side| !side.units.is_empty()).count())?;
         // Of sides that were chosen by a label the others tell like from unlike; who names runs means them whatever labels they have.
-        let chosen_by = if labels.is_empty() { defining_labels(&sides) } else { labels };
+        let mut chosen_by = if labels.is_empty() { defining_labels(&sides) } else { labels };
+        chosen_by.extend(coordinates);
         sides.iter_mut().for_each(|side| side.chosen_by.clone_from(&chosen_by));
         Ok((sides, runs))
     }
