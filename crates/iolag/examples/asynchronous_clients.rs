@@ -5,24 +5,17 @@
 //! its processes take of memory is for others to watch (`cargo xtask bench many-clients`). No command has such clients yet.
 #![expect(clippy::print_stdout, reason = "a measurement prints its result")]
 
-#[path = "../../iolag-store/tests/support/mod.rs"]
-mod support;
+mod writer;
 
-use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use iolag_backend::{AsyncExecution, AsyncOpening, AsyncSession, Completion, ObjectKey, Request};
-use iolag_conduct::{Busy, Draining, DrainingPatience as Patience, Source};
 use iolag_keeper::{Child, Ending, Exchange, HangDetection, Orphanage, Room, Sleeps};
-use iolag_model::{
-    ClientId, Clock, MonotonicClock, MonotonicTime, Nanoseconds, Operation, RunState, StageIndex,
-};
-use iolag_store::Store;
+use iolag_model::{ClientId, Clock, MonotonicClock, MonotonicTime, Nanoseconds, Operation, StageIndex};
 use iolag_workload::{
     Client, ClientLoop, Done, DriveEnd, DriveOptions, IfNotOpen, Job, Step, Workers, run_async_clients,
 };
-use support::{record, run_id};
 
 const DEADLINE: Nanoseconds = Nanoseconds::from_seconds(60);
 const OPERATIONS: u64 = 10;
@@ -35,8 +28,10 @@ fn main() -> Result<()> {
     let exchange =
         Exchange::with_room(Room { clients, lanes: 1, ring_bytes, samples_per_client: Some(SAMPLES) })?;
     let place = tempfile::tempdir()?;
-    let mut writer =
-        Child::fork("writer", Orphanage::Die, || i32::from(write(&exchange, place.path()).is_err()))?;
+    let expected = u64::from(clients) * SAMPLES;
+    let mut writer = Child::fork("writer", Orphanage::Die, || {
+        i32::from(!writer::write(&exchange, place.path()).is_ok_and(|stored| stored == expected))
+    })?;
     let mut measurer = Child::fork("measurer", Orphanage::Die, || i32::from(!measure(&exchange)))?;
     let sleeps = Sleeps::new(MonotonicClock.now());
     let mut hangs = HangDetection::new(&exchange, [DEADLINE; 3].map(Into::into), MonotonicClock.now());
@@ -48,7 +43,7 @@ fn main() -> Result<()> {
     }
     ensure!(measurer.ending() == Some(Ending::Exited(0)), "the measurer failed");
     exchange.set_measured();
-    ensure!(writer.wait(DEADLINE) == Some(Ending::Exited(0)), "the writer failed");
+    ensure!(writer.wait(DEADLINE) == Some(Ending::Exited(0)), "the writer failed, or a sample is missing");
     println!("{clients} clients, {} samples stored", exchange.samples_consumed());
     Ok(())
 }
@@ -72,30 +67,6 @@ fn measure(exchange: &Exchange) -> bool {
     let workers = Workers { threads: 2, opening_at_once: 256 };
     run_async_clients(jobs.collect(), workers, &exchange.coordinator(), &MonotonicClock)
         .is_ok_and(|ends| ends.iter().all(|end| matches!(end, Ok(DriveEnd::Finished))))
-}
-
-fn write(exchange: &Exchange, place: &Path) -> Result<()> {
-    let store = Store::open(place)?;
-    let mut record = record(&run_id(1), 1, exchange.clients());
-    let run = store.create_run(&record)?;
-    let spool = run.create_spool()?;
-    let measurers = [(0..exchange.clients()).collect()];
-    let mut draining = Draining::new(exchange, &measurers, &spool, record.id.clone(), false);
-    loop {
-        let is_measured = exchange.is_measured();
-        let patience = if is_measured { Patience::None } else { Patience::Some };
-        let busy = draining.drain(Source::Pending, patience)?;
-        if is_measured && busy == Busy::Idle {
-            break;
-        }
-        std::thread::sleep(draining.pause(busy).as_duration());
-    }
-    draining.finish()?;
-    record.state = RunState::Complete;
-    let encoded = run.finish(&mut record, &spool)?;
-    let expected = u64::from(exchange.clients()) * SAMPLES;
-    ensure!(encoded.samples == expected, "{} samples are stored, {expected} were recorded", encoded.samples);
-    Ok(())
 }
 
 /// Begins a stage, asks, pauses, ends.

@@ -8,30 +8,27 @@
 //! second after the first request to a second before the last: neither connecting nor what is done with a whole run is in it.
 #![expect(clippy::print_stdout, reason = "a measurement prints its result")]
 
-#[path = "../../iolag-store/tests/support/mod.rs"]
-mod support;
+mod processor_time;
+mod writer;
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use iolag_backend::{
     AsyncExecution, AsyncOpening, AsyncSession, BackendError, Completion, ObjectKey, Request,
 };
-use iolag_conduct::{Busy, Draining, DrainingPatience as Patience, Source};
 use iolag_keeper::{Child, Ending, Exchange, HangDetection, Orphanage, Room, Sleeps};
 use iolag_model::{
     ClientId, Clock, Coordinator as _, FailureCode, MonotonicClock, MonotonicTime, Nanoseconds, Operation,
-    Role, RunState, Sample, StageIndex,
+    Role, Sample, StageIndex,
 };
-use iolag_store::Store;
 use iolag_workload::{
     Client, ClientLoop, Done, DriveEnd, DriveOptions, IfNotOpen, Job, Step, Workers, run_async_clients,
 };
-use support::{record, run_id};
+use processor_time::processor_ns;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::runtime::{Builder, LocalOptions};
@@ -140,7 +137,7 @@ fn iolag(server: SocketAddr, clients: u32, asks: u64) -> Result<Measured> {
         Exchange::with_room(Room { clients, lanes: 1, ring_bytes, samples_per_client: Some(asks + 2) })?;
     let place = tempfile::tempdir()?;
     let mut writer =
-        Child::fork("writer", Orphanage::Die, || i32::from(write(&exchange, place.path()).is_err()))?;
+        Child::fork("writer", Orphanage::Die, || i32::from(writer::write(&exchange, place.path()).is_err()))?;
     let mut measurer =
         Child::fork("measurer", Orphanage::Die, || i32::from(!measure(&exchange, server, asks)))?;
     let sleeps = Sleeps::new(MonotonicClock.now());
@@ -177,28 +174,6 @@ fn measure(exchange: &Exchange, server: SocketAddr, asks: u64) -> bool {
     let workers = Workers { threads: 1, opening_at_once: AT_ONCE };
     run_async_clients((0..clients).map(job).collect(), workers, &exchange.coordinator(), &MonotonicClock)
         .is_ok_and(|ends| ends.iter().all(|end| matches!(end, Ok(DriveEnd::Finished))))
-}
-
-fn write(exchange: &Exchange, place: &Path) -> Result<()> {
-    let store = Store::open(place)?;
-    let mut record = record(&run_id(1), 1, exchange.clients());
-    let run = store.create_run(&record)?;
-    let spool = run.create_spool()?;
-    let measurers = [(0..exchange.clients()).collect()];
-    let mut draining = Draining::new(exchange, &measurers, &spool, record.id.clone(), false);
-    loop {
-        let is_measured = exchange.is_measured();
-        let patience = if is_measured { Patience::None } else { Patience::Some };
-        let busy = draining.drain(Source::Pending, patience)?;
-        if is_measured && busy == Busy::Idle {
-            break;
-        }
-        std::thread::sleep(draining.pause(busy).as_duration());
-    }
-    draining.finish()?;
-    record.state = RunState::Complete;
-    run.finish(&mut record, &spool)?;
-    Ok(())
 }
 
 /// Begins with all others, asks, thinks.
@@ -303,28 +278,14 @@ impl ProcessorTime {
             return Ok(());
         };
         if self.first.is_none() && now - begun >= THINK.as_duration() {
-            self.first = Some((now, self.ns()?));
+            self.first = Some((now, processor_ns(&self.processes)?));
         } else if let Some((first, _)) = self.first
             && self.last.is_none()
             && now - first >= self.window
         {
-            self.last = Some((now, self.ns()?));
+            self.last = Some((now, processor_ns(&self.processes)?));
         }
         Ok(())
-    }
-
-    fn ns(&self) -> Result<u64> {
-        let of = |process: &u32| {
-            let (mut clock, mut time) = (0, libc::timespec { tv_sec: 0, tv_nsec: 0 });
-            // SAFETY: the calls only write into what is given to them.
-            let told = unsafe {
-                libc::clock_getcpuclockid(*process as i32, &raw mut clock) == 0
-                    && libc::clock_gettime(clock, &raw mut time) == 0
-            };
-            ensure!(told, "reading the processor time of process {process}");
-            Ok(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
-        };
-        self.processes.iter().map(of).sum()
     }
 
     fn ns_in_a_second(&self) -> Option<u64> {

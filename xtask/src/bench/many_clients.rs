@@ -56,7 +56,8 @@ fn threads(setting: &Setting<'_>, clients: u64, shape: &[&str], samples: Option<
     Ok(peak)
 }
 
-fn tell(size: Size, what: &str, peak: Peak, most_mib: f64) {
+/// A row of it.
+pub(super) fn tell(size: Size, what: &str, peak: Peak, most_mib: f64) {
     let mebibytes = peak.proportional_kib as f64 / 1024.0;
     let verdict = match size {
         Size::Tiny => "not judged",

@@ -11,6 +11,7 @@ mod loops;
 mod many_clients;
 mod memory;
 mod processes;
+mod servers;
 mod setting;
 mod short_run;
 mod size;
@@ -43,6 +44,11 @@ const BENCHMARKS: &[(&str, Benchmark)] = &[
     ("memory", memory::run),
     ("many-clients", many_clients::run),
     ("asynchronous", asynchronous::run),
+    ("postgres", servers::run_postgres),
+    ("s3", servers::run_s3),
+    ("web", servers::run_web),
+    ("web-tls", servers::run_web_with_tls),
+    ("web-clients", servers::run_clients),
     ("summary", summary::run),
     ("compare", compare::run),
     ("streams", files::streams::run),

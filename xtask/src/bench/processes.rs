@@ -37,7 +37,7 @@ pub fn watch(mut child: Child) -> Result<Peak> {
 }
 
 /// A process and all its descendants.
-fn family_of(process: u32) -> Vec<u32> {
+pub fn family_of(process: u32) -> Vec<u32> {
     let mut family = vec![process];
     let mut next = 0;
     while let Some(&parent) = family.get(next) {

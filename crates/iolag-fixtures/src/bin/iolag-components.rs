@@ -13,6 +13,11 @@ const COMPONENTS: &[Component] = &[
     ("postgres", || PostgresServer::start().map(|server| with(server, |server| server.url("postgres")))),
     ("s3", || S3Server::start().map(|server| with(server, |server| server.target("")))),
     ("webdav", || WebServer::start().map(|server| with(server, |server| server.target("dav", "dav")))),
+    ("webdav-tls", || {
+        let server = WebServer::start_with_tls("DNS:localhost", 10)?;
+        let authority = server.authority()?.display().to_string();
+        Some(with(server, |server| format!("{}#ca-file={authority}", server.target("dav", "dav"))))
+    }),
     ("mongodb", || MongoServer::start().map(|server| with(server, |server| server.target("iolag")))),
 ];
 
