@@ -33,7 +33,7 @@ fn main() -> Result<()> {
     let seconds = seconds.parse().context("how many seconds?")?;
     let load = Load { what, target: target.clone(), clients, seconds };
     raise_descriptors();
-    if let What::Get { .. } = load.what {
+    if load.what != What::Objects {
         bare::make_object(&load)?;
     }
     let Measured { requests_per_second, processor_ns, requests } = match side.as_str() {

@@ -73,7 +73,10 @@ pub struct Asks {
 
 /// Makes the object that the target names.
 pub async fn make(load: &Load) -> Result<()> {
-    let What::Get { bytes } = load.what else { return Ok(()) };
+    let bytes = match load.what {
+        What::Get { bytes } => bytes,
+        What::Objects | What::Idle => OBJECT_BYTES,
+    };
     let mut asks = Asks::open(load, 0).await?;
     asks.content = Bytes::from(noise(bytes));
     asks.put(0).await
