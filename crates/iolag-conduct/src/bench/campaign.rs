@@ -112,6 +112,15 @@ impl Campaign {
 
     /// What a run of this point has on record of it.
     pub(super) fn plan(&self, point: &Point) -> CampaignPlan {
+        CampaignPlan { side: point.side.record(), ..self.plan_of_all() }
+    }
+
+    /// The kinds of connections that it compares, to its only target; none where it compares sides.
+    pub(super) fn compared_sessions(&self) -> Vec<String> {
+        self.plan_of_all().compared_sessions().map_or_else(Vec::new, <[String]>::to_vec)
+    }
+
+    fn plan_of_all(&self) -> CampaignPlan {
         let BenchOptions { order, name, repeat, .. } = &self.options;
         CampaignPlan {
             order: *order,
@@ -119,7 +128,7 @@ impl Campaign {
             name: name.clone(),
             sides: self.sides(),
             coordinates: self.coordinates(),
-            side: point.side.record(),
+            side: None,
         }
     }
 

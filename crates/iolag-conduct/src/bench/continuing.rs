@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use iolag_model::{RunRecord, RunSpec};
+use iolag_model::{RunRecord, RunSpec, RunState};
 
 use crate::bench::Benched;
 use crate::contact::scout::{Answer, ask};
@@ -20,13 +20,19 @@ pub(super) fn positions(
         return Ok(None);
     }
     let before = place.map(|place| last_run(&working_place(place, working_name), root)).transpose()?;
-    let Some(before) = before.flatten() else {
+    let Some(before) = before.flatten().filter(|before| !has_removed(before)) else {
         return Err(Failure::unusable(format!(
             "the store knows no run that left a working set in the working directory {working_name} of this target; run the precreate \
              phase first, with the same --store"
         )));
     };
     bench.positions_after(&before, spec).map(Some)
+}
+
+/// Whether a run has removed its working set itself.
+fn has_removed(record: &RunRecord) -> bool {
+    let metadata = record.spec.workload.metadata();
+    record.state == RunState::Complete && metadata.is_some_and(Benched::removes_working_set)
 }
 
 /// The last run on this working place.

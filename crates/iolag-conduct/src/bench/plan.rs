@@ -86,7 +86,9 @@ pub fn plan_bench<V>(
         }
     }
     refuse_too_many(&options, points.len())?;
-    Ok(Campaign::of(options, &points))
+    let campaign = Campaign::of(options, &points);
+    refuse_precision_of_nothing(&campaign)?;
+    Ok(campaign)
 }
 
 fn refuse_what_cannot_be_executed(
@@ -212,7 +214,6 @@ pub(super) fn refuse_equal<T: PartialEq>(
 
 /// Options that contradict each other, and a buffer that no run can have.
 fn refuse_contradictions(options: &BenchOptions) -> Result<(), Failure> {
-    refuse_precision_of_nothing(options)?;
     if options.give_up_after.is_some() && options.on_hang != OnHang::Wait {
         return Err(Failure::usage(format!(
             "--give-up-after needs --on-hang wait: with {} nobody waits for a hung operation",
@@ -247,16 +248,16 @@ fn refuse_caches_of_nothing(options: &BenchOptions, sides: &[Side]) -> Result<()
     }
 }
 
-/// Precise is a comparison of sides, by blocks of runs.
-fn refuse_precision_of_nothing(options: &BenchOptions) -> Result<(), Failure> {
-    let Repeating::UntilPrecise(_) = options.repeat else { return Ok(()) };
-    if options.sides.len() < 2 {
+/// Precise is a comparison, by blocks of runs.
+fn refuse_precision_of_nothing(campaign: &Campaign) -> Result<(), Failure> {
+    let Repeating::UntilPrecise(_) = campaign.options.repeat else { return Ok(()) };
+    if campaign.options.sides.len() < 2 && campaign.compared_sessions().is_empty() {
         return Err(Failure::usage(
-            "--precision is that of a comparison: name a second target or side to compare with, or say with --repeat how often this one is \
-             measured",
+            "--precision is that of a comparison: name a second target or side to compare with, compare kinds of connections \
+             (--session fresh,reuse of a server), or say with --repeat how often this one is measured",
         ));
     }
-    if options.order == Order::Sequential {
+    if campaign.options.order == Order::Sequential {
         return Err(Failure::usage(
             "--precision needs blocks of runs that take turns, which --order sequential does not make: choose interleaved or random",
         ));

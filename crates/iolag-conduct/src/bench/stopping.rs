@@ -152,8 +152,12 @@ impl<'a, C: Clock> Precise<'a, C> {
             let cells = table.rows.iter().flat_map(|row| &row.cells);
             let compared: Vec<ComparedRuns> = cells.map(|cell| cell.compared.clone()).collect();
             let has_all_rows = !table.left_out.iter().any(|one| matches!(one, LeftOut::Row { .. }));
-            let has_all_sides = table.sides.len() == self.campaign.options.sides.len()
-                && table.sides.iter().all(|side| !side.runs.is_empty());
+            let sides = match self.campaign.compared_sessions().len() {
+                0 => self.campaign.options.sides.len(),
+                sessions => sessions,
+            };
+            let has_all_sides =
+                table.sides.len() == sides && table.sides.iter().all(|side| !side.runs.is_empty());
             has_all_rows && has_all_sides && is_precise(&compared, self.stopping.precision)
         })
     }
@@ -161,7 +165,7 @@ impl<'a, C: Clock> Precise<'a, C> {
     /// The comparison of the first blocks with the first side; `None` if sides have nothing in common.
     fn table(&self, blocks: u32) -> Option<ComparedTable> {
         let runs = self.runs.iter().filter(|(run, _)| run.block <= blocks);
-        compare_campaign(&self.campaign.runs, runs.map(|(run, unit)| (*run, unit.clone())))?.ok()
+        compare_campaign(&self.campaign, runs.map(|(run, unit)| (*run, unit.clone())))?.ok()
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Nanoseconds;
+use crate::{Nanoseconds, RunRecord};
 
 /// The plan of a campaign, as each of its runs has it: two with different plans are not put side by side.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -26,6 +26,14 @@ pub struct CampaignPlan {
     /// What was executed around its runs of this side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side: Option<SideRecord>,
+}
+
+impl CampaignPlan {
+    /// The kinds of connections of clients, if these are compared: of one target, to which there are several. Else sides are, or targets.
+    pub fn compared_sessions(&self) -> Option<&[String]> {
+        let sessions = self.coordinates.get(RunRecord::SESSION)?;
+        (self.sides.len() < 2 && sessions.len() > 1).then_some(sessions)
+    }
 }
 
 /// When a campaign ends that is to be precise: at the first of some looks at which its comparison is, or when its time is up.

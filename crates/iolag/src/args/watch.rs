@@ -102,7 +102,7 @@ pub struct Ping {
     #[arg(long, value_name = "DURATION", default_value = "1s", allow_hyphen_values = true, value_parser = parse_period)]
     pub every: Nanoseconds,
     /// End after so many probes, those that were due and not sent among them
-    #[arg(short = 'n', long, value_name = "COUNT", allow_hyphen_values = true, value_parser = parse_some)]
+    #[arg(short = 'n', visible_short_alias = 'c', long, value_name = "COUNT", allow_hyphen_values = true, value_parser = parse_some)]
     pub count: Option<u64>,
     /// After this long a whole probe is lost; the process of a task is ended then
     #[arg(long, value_name = "DURATION", default_value = "60s", allow_hyphen_values = true, value_parser = parse_period)]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use iolag_conduct::{Answer, ExitCode, Failure, ask, become_keeper, leave_current_directory};
 use iolag_model::Nanoseconds;
+use iolag_store::history::{is_server, shown_place};
 
 use crate::args::{Common, MetricsElsewhere, Serve};
 use crate::commands::history::access::{Chosen, here};
@@ -29,6 +30,7 @@ pub fn run(options: &Serve, common: &Common) -> Result<ExitCode, Failure> {
     let keeper = become_keeper(store_of(common), typed())?;
     let file = options.configuration.as_deref();
     let places = find_places(file, options.place.history.as_deref(), options.runtime.as_deref(), common)?;
+    refuse_unreadable(&places.history)?;
     let chosen = Chosen::at(places.clone(), true);
     let since = options.since.clone();
     refuse_no_time(&since)?;
@@ -55,6 +57,17 @@ pub fn run(options: &Serve, common: &Common) -> Result<ExitCode, Failure> {
     };
     serve(&serving, keeper.signals, ready, output::complain)?;
     Ok(ExitCode::Fine)
+}
+
+/// MongoDB's driver has its runtime use a socket of the process that was forked, which those who read histories for pages do not have.
+fn refuse_unreadable(history: &str) -> Result<(), Failure> {
+    match cfg!(feature = "mongodb") && is_server(history) {
+        true => Err(Failure::unusable(format!(
+            "a build with MongoDB's driver does not serve {}, a history in PostgreSQL: use one without the feature mongodb for that",
+            shown_place(history)
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// Where other machines get metrics, and what says who may ask.

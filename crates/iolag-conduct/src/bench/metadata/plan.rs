@@ -57,7 +57,7 @@ mod tests {
     use crate::bench::campaign::PlannedRun;
     use crate::bench::options::Repeating;
     use iolag_backend::Target;
-    use iolag_model::{CampaignPlan, Nanoseconds, Order, RunId, RunRecord, RunState, Stopping};
+    use iolag_model::{CampaignPlan, Connections, Nanoseconds, Order, RunId, RunRecord, RunState, Stopping};
 
     fn options(targets: &[&str]) -> BenchOptions {
         let sides = targets.iter().map(|target| Target::parse(target).unwrap().into()).collect();
@@ -91,13 +91,21 @@ mod tests {
     }
 
     #[test]
-    fn only_a_comparison_of_sides_that_take_turns_can_be_precise() {
+    fn only_a_comparison_of_what_takes_turns_can_be_precise() {
         let stopping = Stopping { precision: 0.05, budget_ns: Nanoseconds::from_seconds(600) };
         let planned = |targets: &[&str], order| {
             let options =
                 BenchOptions { repeat: Repeating::UntilPrecise(stopping), order, ..options(targets) };
             plan_metadata(options, &MetadataOptions::default(), &Limits::default())
         };
+        let sessions = MetadataOptions {
+            connections: vec![Connections::Fresh, Connections::Reused],
+            ..MetadataOptions::default()
+        };
+        let repeat = Repeating::UntilPrecise(stopping);
+        let of_server = BenchOptions { repeat, ..options(&["dav://localhost/dav"]) };
+        let campaign = plan_metadata(of_server, &sessions, &Limits::default()).unwrap();
+        assert_eq!(campaign.compared_sessions(), ["fresh", "reuse"]);
         let campaign = planned(&["memory:", "/x"], Order::Random).unwrap();
         assert_eq!(campaign.runs.len(), 63 * 4);
         assert_eq!(campaign.plan(&campaign.runs[0].point).stopping, Some(stopping));

@@ -76,7 +76,7 @@ pub fn conduct(
         MetadataForm::MdWorkbench | MetadataForm::Csv => String::new(),
     };
     let units = runs.iter().map(|(planned, stored)| (*planned, unit_of_stored(stored)));
-    let compared = compare_campaign(&campaign.runs, units);
+    let compared = compare_campaign(&campaign, units);
     let mut text = text + &comparison(compared.as_ref(), &runs, options, common);
     if telling.has_table() {
         text.push_str(&campaign::in_common(&told, Look::of_terminal(common)));

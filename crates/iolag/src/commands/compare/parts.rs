@@ -4,7 +4,7 @@ use std::path::Path;
 
 use iolag_backend::redact;
 use iolag_conduct::{Failure, absolute};
-use iolag_model::{RunId, RunRecord, TargetRecord, one_line};
+use iolag_model::{CampaignPlan, RunId, RunRecord, TargetRecord, one_line};
 
 use crate::commands::runs::selection::FoundRun;
 
@@ -74,15 +74,11 @@ impl Part {
 /// The sides of a campaign, else its targets, else the kinds of connections to its only one, in the order in which they were named, also
 /// those that have no run.
 pub fn parts_of(runs: &[FoundRun]) -> Vec<Part> {
-    let places = places_of(runs);
-    let sessions = sessions_of(runs);
-    if places.len() < 2 && sessions.len() > 1 { sessions } else { places }
-}
-
-fn sessions_of(runs: &[FoundRun]) -> Vec<Part> {
     let plan = runs.iter().find_map(|run| run.record.plan.as_ref());
-    let sessions = plan.and_then(|plan| plan.coordinates.get(RunRecord::SESSION));
-    sessions.into_iter().flatten().cloned().map(Part::Session).collect()
+    match plan.and_then(CampaignPlan::compared_sessions) {
+        Some(sessions) => sessions.iter().cloned().map(Part::Session).collect(),
+        None => places_of(runs),
+    }
 }
 
 fn places_of(runs: &[FoundRun]) -> Vec<Part> {

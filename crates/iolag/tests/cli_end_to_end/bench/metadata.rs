@@ -100,6 +100,16 @@ fn cleanup_removes_what_a_run_left_and_says_when_nothing_is_left() {
 }
 
 #[test]
+fn what_a_run_has_removed_itself_is_no_working_set_to_go_on_with() {
+    let user = User::new();
+    let target = user.directory("target");
+    assert_eq!(phases(&user, &target, "precreate,benchmark,cleanup", &[]).code, 0);
+    let continued = phases(&user, &target, "benchmark", &["--pattern", "paper"]);
+    assert_eq!(continued.code, 3, "{continued:?}");
+    assert!(continued.errors.contains("the store knows no run that left a working set"), "{continued:?}");
+}
+
+#[test]
 fn cleanup_says_what_to_look_for_where_the_working_directory_was_moved_away() {
     let user = User::new();
     let target = user.directory("target");
