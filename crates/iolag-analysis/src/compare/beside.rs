@@ -66,11 +66,16 @@ fn felt_of_side(runs: &[&FeltOfRun]) -> Option<FeltOfSide> {
     })
 }
 
-/// The numbers of a side in a row, from those of its runs.
+/// The numbers of a side in a row, from those of its runs. A quantile that some runs had too few attempts for is none of the side's: that of
+/// the others could be above the middle of the longest.
 pub(super) fn profile_of_side(entries: &[Entry]) -> Vec<SideProfile> {
     let mut of_runs: BTreeMap<ProfileQuantity, Vec<RunAmount>> = BTreeMap::new();
     for (quantity, amount) in entries.iter().flat_map(|entry| &entry.value.profile) {
         of_runs.entry(*quantity).or_default().push(*amount);
+    }
+    let count = |quantity| of_runs.get(&quantity).map_or(0, Vec::len);
+    if count(ProfileQuantity::P99) < count(ProfileQuantity::Longest) {
+        of_runs.remove(&ProfileQuantity::P99);
     }
     let of_side = |(quantity, amounts): (ProfileQuantity, Vec<RunAmount>)| {
         let number = |amount: &RunAmount| match *amount {

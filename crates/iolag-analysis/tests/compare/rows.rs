@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use iolag_analysis::compare::{
     CompareError, CompareOptions, Doubt, Fact, LeftOut, Side, SideValue, Unit, UnitKind, compare_sides,
 };
-use iolag_analysis::{Cell, ComparedWord, RunAmount, RunQuantity, Standing};
+use iolag_analysis::{Cell, ComparedWord, ProfileQuantity, RunAmount, RunQuantity, Standing};
 use iolag_model::{Operation, Phase};
 
 use crate::made_up::{
@@ -247,6 +247,25 @@ fn the_amount_of_a_run_is_found_by_its_place() {
         [0, 1, 2, 5, 6].map(|run| value.amount(run)),
         [Some(known(1.0)), None, Some(known(2.0)), Some(RunAmount::Open), None]
     );
+}
+
+#[test]
+fn a_quantile_that_some_runs_have_too_few_attempts_for_is_not_told_of_the_side() {
+    let side = |name: &str, runs: usize| {
+        let mut side = nine(name, &[(Operation::Stat, 1.0)], 0.01);
+        for (at, unit) in side.units.iter_mut().enumerate() {
+            let all = [ProfileQuantity::P99, ProfileQuantity::Longest, ProfileQuantity::RoundTrips];
+            let has = |quantity: &ProfileQuantity| at < runs || *quantity != ProfileQuantity::P99;
+            unit.values[0].profile = all.into_iter().filter(has).map(|one| (one, known(8.0))).collect();
+        }
+        side
+    };
+    let table = compared(vec![side("all", 9), side("some", 8)]);
+    let runs = |side: &SideValue| {
+        let p99 = side.profile.iter().find(|one| one.quantity == ProfileQuantity::P99)?;
+        Some(p99.of_runs.runs)
+    };
+    assert_eq!(table.rows[0].sides.iter().map(runs).collect::<Vec<_>>(), [Some(9), None]);
 }
 
 /// What a history has of two hosts, beside runs of one of them, which say where they ran.

@@ -165,7 +165,7 @@ impl<'a, C: Clock> Precise<'a, C> {
     /// The comparison of the first blocks with the first side; `None` if sides have nothing in common.
     fn table(&self, blocks: u32) -> Option<ComparedTable> {
         let runs = self.runs.iter().filter(|(run, _)| run.block <= blocks);
-        compare_campaign(&self.campaign, runs.map(|(run, unit)| (*run, unit.clone())))?.ok()
+        compare_campaign(self.campaign, runs.map(|(run, unit)| (*run, unit.clone())))?.ok()
     }
 }
 

@@ -61,7 +61,8 @@ pub fn measure(load: &Load) -> Result<Measured> {
         let hung = hangs.look(&exchange, 0..clients, &sleeps, MonotonicClock.now());
         ensure!(hung.is_empty(), "a client hangs");
     }
-    ensure!(measurer.ending() == Some(Ending::Exited(0)), "the measurer failed");
+    let ending = measurer.ending();
+    ensure!(ending == Some(Ending::Exited(0)), "the measurer failed: {ending:?}");
     exchange.set_measured();
     ensure!(writer.wait(DEADLINE) == Some(Ending::Exited(0)), "the writer failed");
     read(&told)
